@@ -1,0 +1,70 @@
+# tilewright_folder(NAME [USES folders…] [PRIVATE targets…]): the sources of src/NAME as a static library tilewright_NAME,
+# its objects collected for libtilewright.a, and its *_test.cpp files as one test program NAME_test.
+
+set_property(GLOBAL PROPERTY TILEWRIGHT_OBJECTS "")
+set(TILEWRIGHT_WARNINGS -Wall -Wextra -Wconversion -Wshadow -Werror)
+
+if(TILEWRIGHT_TESTS)
+  enable_testing()
+  find_package(GTest REQUIRED)
+  find_path(RAPIDCHECK_INCLUDE rapidcheck.h REQUIRED)
+  find_library(RAPIDCHECK_LIBRARY rapidcheck REQUIRED)
+  include(GoogleTest)
+endif()
+
+function(tilewright_folder name)
+  cmake_parse_arguments(ARG "" "" "USES;PRIVATE" ${ARGN})
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
+  set(tests ${sources})
+  list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+  list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$")
+  set(uses ${ARG_USES})
+  list(TRANSFORM uses PREPEND tilewright_)
+
+  if(sources)
+    add_library(tilewright_${name}_objects OBJECT ${sources})
+    target_compile_options(tilewright_${name}_objects PRIVATE ${TILEWRIGHT_WARNINGS})
+    target_include_directories(tilewright_${name}_objects PUBLIC ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
+    target_link_libraries(tilewright_${name}_objects PRIVATE ${uses} ${ARG_PRIVATE})
+    add_library(tilewright_${name} STATIC $<TARGET_OBJECTS:tilewright_${name}_objects>)
+    target_include_directories(tilewright_${name} PUBLIC ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
+    target_link_libraries(tilewright_${name} PUBLIC ${uses} PRIVATE ${ARG_PRIVATE})
+    set_property(GLOBAL APPEND PROPERTY TILEWRIGHT_OBJECTS tilewright_${name}_objects)
+  else()
+    add_library(tilewright_${name} INTERFACE)
+    target_include_directories(tilewright_${name} INTERFACE ${CMAKE_SOURCE_DIR}/include ${CMAKE_SOURCE_DIR}/src)
+    target_link_libraries(tilewright_${name} INTERFACE ${uses})
+  endif()
+
+  if(TILEWRIGHT_TESTS AND tests)
+    tilewright_test(${name}_test SOURCES ${tests} USES tilewright_${name})
+  endif()
+endfunction()
+
+# tilewright_test(NAME SOURCES … USES …): a GoogleTest program, each of its cases a test of its own.
+function(tilewright_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;USES" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_compile_options(${name} PRIVATE ${TILEWRIGHT_WARNINGS})
+  target_include_directories(${name} SYSTEM PRIVATE ${RAPIDCHECK_INCLUDE})
+  target_link_libraries(${name} PRIVATE ${ARG_USES} GTest::gtest_main ${RAPIDCHECK_LIBRARY})
+  target_compile_definitions(${name} PRIVATE TILEWRIGHT_SOURCE_DIR="${CMAKE_SOURCE_DIR}")
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST)
+endfunction()
+
+# tilewright_embed(FOLDER): puts data/models, data/devices and docs/rules into the program as text (src/read/embedded.h).
+function(tilewright_embed folder)
+  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/data/models/*.toml ${CMAKE_SOURCE_DIR}/data/devices/*.toml
+       ${CMAKE_SOURCE_DIR}/docs/rules/*.md)
+  set(output ${CMAKE_BINARY_DIR}/generated/embedded.cpp)
+  list(JOIN files "\n" listing)
+  file(WRITE ${CMAKE_BINARY_DIR}/generated/embedded.list.new "${listing}")
+  file(COPY_FILE ${CMAKE_BINARY_DIR}/generated/embedded.list.new ${CMAKE_BINARY_DIR}/generated/embedded.list ONLY_IF_DIFFERENT)
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -D LIST=${CMAKE_BINARY_DIR}/generated/embedded.list -D OUTPUT=${output}
+            -P ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
+    DEPENDS ${files} ${CMAKE_BINARY_DIR}/generated/embedded.list ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
+    COMMENT "Embedding catalogue, devices and rule pages")
+  target_sources(tilewright_${folder}_objects PRIVATE ${output})
+endfunction()

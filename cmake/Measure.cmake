@@ -1,0 +1,1 @@
+# Measure: tilewright-measure, built when the CUDA toolkit is present.

@@ -1,0 +1,1 @@
+# Package: installed program, library, headers and package config.

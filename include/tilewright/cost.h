@@ -1,0 +1,80 @@
+// What a kernel, a layer or a step costs, and why: price(Op | OpGraph, …) -> Cost.
+// The price of one kernel is a sum of named terms, so that every microsecond can be explained.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "tilewright/device.h"
+#include "tilewright/ops.h"
+
+namespace tilewright {
+
+/// What a microsecond was spent on. `Roofline` is what a perfect kernel would take; the others are what is lost.
+enum class Term { Roofline, Alignment, Tile, Wave, Memory, Occupancy, Power, Launch };
+inline constexpr int term_count = 8;
+
+enum class Bound { Compute, Memory, Latency, Network };
+
+/// The price of one launch of one kernel. The terms add up to `time`.
+struct Cost {
+    Seconds time;
+    Seconds low;  ///< 90% interval
+    Seconds high;
+    std::array<Seconds, term_count> terms{};
+    Bound bound = Bound::Compute;
+    Evidence evidence = Evidence::Assumed;
+    std::int32_t tile_m = 0;  ///< 0 where there is no tile
+    std::int32_t tile_n = 0;
+    std::int32_t split_k = 1;
+    double waves = 0.0;  ///< thread blocks over what the chip holds at once; 0 where there is no tile
+
+    constexpr Seconds term(Term which) const { return terms[static_cast<std::size_t>(which)]; }
+};
+
+/// A device and a profile made ready for the inner loop: everything that does not depend on the kernel is computed
+/// once.
+class Pricer {
+public:
+    Pricer(const Device& device, const Profile& profile, Clock clock = Clock::Sustained);
+
+    const Device& device() const { return device_; }
+    const Profile& profile() const { return profile_; }
+    Clock clock() const { return clock_; }
+
+    Cost price(const Gemm& gemm) const;
+    Cost price(const Attention& attention) const;
+    Cost price(const Stream& stream) const;
+    Cost price(const Collective& collective) const;
+    Cost price(const Op& op) const;  ///< of one launch
+
+private:
+    Device device_;
+    Profile profile_;
+    Clock clock_;
+};
+
+/// One kernel of a step with its price.
+struct PricedOp {
+    Op op;
+    Cost cost;      ///< of one launch
+    Seconds total;  ///< of all `op.count` launches
+};
+
+/// The price of a whole graph: kernels one after another.
+struct GraphCost {
+    std::vector<PricedOp> ops;
+    Cost sum;  ///< times, intervals and terms of all launches added; evidence is the worst among them
+    Seconds
+        host_time;  ///< what launching them one by one takes the host; bounds eager execution when longer than sum.time
+    std::int64_t launches = 0;
+};
+
+GraphCost price(const OpGraph& graph, const Pricer& pricer);
+
+/// FLOPs of the graph over what the data-sheet peak could do in that time.
+double model_flops_utilization(const GraphCost& cost, const Pricer& pricer, Precision precision);
+
+}  // namespace tilewright

@@ -1,0 +1,112 @@
+// Data-sheet facts of a GPU and its node, and what was learnt (or is assumed) of how it runs kernels.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tilewright/ops.h"
+#include "tilewright/quantity.h"
+#include "tilewright/result.h"
+#include "tilewright/workload.h"
+
+namespace tilewright {
+
+enum class Architecture { Volta, Turing, Ampere, Ada, Hopper, Blackwell, Cdna2, Cdna3 };
+
+/// Where a number comes from, best first.
+enum class Evidence { Measured, Fitted, Transferred, Assumed };
+
+/// Data-sheet facts. Peaks are dense, with fp32 accumulation, at the boost clock; empty where the part has no such
+/// mode.
+struct Device {
+    std::string name;       ///< "h200"
+    std::string full_name;  ///< "NVIDIA H200 SXM 141GB"
+    std::string source;
+    Architecture architecture = Architecture::Ampere;
+    std::int64_t units = 0;  ///< SMs, or CUs
+    Hertz boost_clock;
+    Hertz base_clock;
+    std::array<std::optional<FlopsPerSecond>, precision_count> peak;
+    BytesPerSecond bandwidth;
+    Bytes l2;
+    Bytes shared_per_unit;
+    Bytes memory;
+    Watts power;
+    std::string link;               ///< "NVLink 4", "PCIe 4 x16"
+    BytesPerSecond link_bandwidth;  ///< one direction, all links of one GPU together
+    std::int64_t node_size = 8;     ///< GPUs that share that link
+};
+
+Problems validate(const Device& device);
+
+/// Fractions of full speed by how a dimension divides: entry i is for 2^i elements of two bytes, i = 0 … 6 (1 … 64).
+using AlignmentLadder = std::array<double, 7>;
+
+/// One kernel variant of the matrix library.
+struct Tile {
+    std::int64_t m = 0;
+    std::int64_t n = 0;
+    std::int64_t k = 0;
+    int resident = 1;         ///< thread blocks of it that share one unit
+    double efficiency = 1.0;  ///< of the unit's peak, in the main loop of a full tile
+};
+
+struct GemmProfile {
+    std::vector<Tile> tiles;
+    AlignmentLadder output{};   ///< when the dimension is contiguous and kept (n, or m of NT)
+    AlignmentLadder reduced{};  ///< when it is contiguous and summed over (k)
+    std::int64_t max_split_k = 1;
+    Seconds tile_overhead;  ///< prologue and epilogue of one thread block
+    BytesPerSecond l2_bandwidth;
+};
+
+/// A fused attention kernel compiled for one head size; others are padded up to it.
+struct HeadKernel {
+    std::int64_t head_dim = 0;
+    double forward = 0.5;  ///< fraction of peak on long sequences
+    double backward = 0.4;
+};
+
+struct AttentionProfile {
+    std::vector<HeadKernel> kernels;  ///< ascending; empty when the device has no such back end
+    std::int64_t multiple = 8;        ///< head sizes it takes without padding
+    std::int64_t tile_q = 128;
+    std::int64_t tile_kv = 128;
+    Seconds overhead;  ///< of one thread block
+};
+
+/// A half-width of the 90% interval, as factors on the time.
+struct Interval {
+    double low = 1.0;
+    double high = 1.0;
+};
+
+/// What prices are made of besides the data sheet.
+struct Profile {
+    Evidence evidence = Evidence::Assumed;
+    std::string source;               ///< what it was fitted from, or which document it is assumed from
+    double compute_fraction = 1.0;    ///< of the data-sheet peak a perfect product reaches at the burst clock
+    double sustained_fraction = 1.0;  ///< of that, what the power cap leaves when the matrix units are busy
+    double bandwidth_fraction = 0.9;  ///< of the data-sheet bandwidth a large stream reaches
+    Bytes bandwidth_ramp;             ///< a stream of this many bytes reaches half of that
+    Seconds kernel_gap;               ///< device time of an empty kernel queued behind another
+    Seconds host_launch;              ///< host time of one eager launch
+    GemmProfile gemm;
+    AttentionProfile cudnn;
+    AttentionProfile flash2;
+    double link_fraction = 0.8;  ///< of the link bandwidth a large collective reaches
+    Seconds collective_latency;  ///< of one step between two ranks
+    Interval gemm_interval, attention_interval, stream_interval, collective_interval;
+};
+
+/// The profile used when nothing was fitted: published constants of the architecture, evidence Assumed.
+Profile assumed_profile(const Device& device);
+
+/// What `auto` means on this device (PyTorch's choice): cuDNN's fused kernel for head sizes that are multiples of 8 up
+/// to 256 on Hopper and later, FlashAttention-2 for other sizes up to 256 and on older parts, the unfused path beyond.
+AttentionBackend resolve(AttentionBackend backend, const Device& device, std::int64_t head_dim);
+
+}  // namespace tilewright

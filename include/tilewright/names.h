@@ -1,0 +1,74 @@
+// The one table of words for each enumeration: what files, flags and output call its values.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "tilewright/shape.h"
+#include "tilewright/workload.h"
+
+namespace tilewright {
+
+template <class E>
+using NameTable = std::pair<std::string_view, E>;
+
+template <class E>
+inline constexpr std::array<NameTable<E>, 0> names{};
+
+template <>
+inline constexpr std::array<NameTable<MlpKind>, 2> names<MlpKind>{
+    {{"gelu", MlpKind::Plain}, {"swiglu", MlpKind::Gated}}};
+template <>
+inline constexpr std::array<NameTable<BlockForm>, 2> names<BlockForm>{
+    {{"sequential", BlockForm::Sequential}, {"parallel", BlockForm::Parallel}}};
+template <>
+inline constexpr std::array<NameTable<NormKind>, 2> names<NormKind>{
+    {{"layer", NormKind::Layer}, {"rms", NormKind::Rms}}};
+template <>
+inline constexpr std::array<NameTable<Positions>, 4> names<Positions>{{{"none", Positions::None},
+                                                                       {"learned", Positions::Learned},
+                                                                       {"rotary", Positions::Rotary},
+                                                                       {"alibi", Positions::Alibi}}};
+template <>
+inline constexpr std::array<NameTable<Phase>, 3> names<Phase>{
+    {{"train", Phase::Train}, {"prefill", Phase::Prefill}, {"decode", Phase::Decode}}};
+template <>
+inline constexpr std::array<NameTable<Precision>, precision_count> names<Precision>{{{"bf16", Precision::Bf16},
+                                                                                     {"fp16", Precision::Fp16},
+                                                                                     {"fp8", Precision::Fp8},
+                                                                                     {"tf32", Precision::Tf32},
+                                                                                     {"fp32", Precision::Fp32}}};
+template <>
+inline constexpr std::array<NameTable<Runtime>, 3> names<Runtime>{
+    {{"eager", Runtime::Eager}, {"compiled", Runtime::Compiled}, {"ideal", Runtime::Ideal}}};
+template <>
+inline constexpr std::array<NameTable<AttentionBackend>, 4> names<AttentionBackend>{
+    {{"auto", AttentionBackend::Auto},
+     {"cudnn", AttentionBackend::Cudnn},
+     {"flash2", AttentionBackend::Flash2},
+     {"unfused", AttentionBackend::Unfused}}};
+template <>
+inline constexpr std::array<NameTable<Clock>, 2> names<Clock>{
+    {{"sustained", Clock::Sustained}, {"burst", Clock::Burst}}};
+
+/// The word for a value; every enumerator is in its table.
+template <class E>
+constexpr std::string_view name_of(E value) {
+    for (const auto& [word, named] : names<E>) {
+        if (named == value) return word;
+    }
+    return "?";
+}
+
+/// The value a word stands for; empty when there is none.
+template <class E>
+constexpr std::optional<E> find_named(std::string_view word) {
+    for (const auto& [known, value] : names<E>) {
+        if (known == word) return value;
+    }
+    return std::nullopt;
+}
+
+}  // namespace tilewright

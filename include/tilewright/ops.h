@@ -1,0 +1,143 @@
+// The kernels that a shape and a workload really launch, in order, with no time in them:
+// lower(Shape, Workload) -> OpGraph. Sizes are per GPU, after tensor-parallel sharding.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "tilewright/quantity.h"
+#include "tilewright/shape.h"
+#include "tilewright/workload.h"
+
+namespace tilewright {
+
+/// How the operands of C[m,n] = A*B are stored, C row-major. TN: A [m,k], B [n,k] (a linear layer's forward).
+/// NN: A [m,k], B [k,n] (input gradient). NT: A [k,m], B [k,n] (weight gradient).
+enum class Layout { TN, NN, NT };
+
+/// A dense product; `batch` is a strided batch, or the number of groups when `grouped` (one expert each).
+struct Gemm {
+    Layout layout = Layout::TN;
+    std::int64_t m = 0;
+    std::int64_t n = 0;
+    std::int64_t k = 0;
+    std::int64_t batch = 1;
+    Precision precision = Precision::Bf16;
+    bool grouped = false;
+
+    friend bool operator==(const Gemm&, const Gemm&) = default;
+};
+
+enum class AttentionPass { Forward, Backward };
+
+/// One fused attention kernel (forward, or the whole backward).
+struct Attention {
+    std::int64_t batch = 1;
+    std::int64_t heads = 1;
+    std::int64_t kv_heads = 1;
+    std::int64_t q_len = 0;
+    std::int64_t kv_len = 0;
+    std::int64_t head_dim = 0;
+    std::int64_t v_dim = 0;   ///< 0: as head_dim
+    std::int64_t window = 0;  ///< 0: full
+    bool causal = true;
+    AttentionPass pass = AttentionPass::Forward;
+    AttentionBackend backend = AttentionBackend::Auto;  ///< Auto is resolved by the device when priced
+    Precision precision = Precision::Bf16;
+
+    friend bool operator==(const Attention&, const Attention&) = default;
+};
+
+enum class StreamKind { Norm, Pointwise, Softmax, Embedding, Loss, Optimizer };
+
+/// A kernel that only streams memory: norm, pointwise, softmax, embedding, loss, optimizer.
+struct Stream {
+    StreamKind kind = StreamKind::Pointwise;
+    std::int64_t rows = 0;   ///< independent rows (tokens)
+    std::int64_t width = 0;  ///< elements of a row
+    Bytes read;
+    Bytes written;
+    Flops flops;
+
+    friend bool operator==(const Stream&, const Stream&) = default;
+};
+
+enum class CollectiveKind { AllReduce, AllGather, ReduceScatter, AllToAll, SendReceive };
+
+struct Collective {
+    CollectiveKind kind = CollectiveKind::AllReduce;
+    Bytes bytes;  ///< of the full tensor, as nccl-tests counts it
+    std::int64_t ranks = 1;
+
+    friend bool operator==(const Collective&, const Collective&) = default;
+};
+
+/// Which part of the model a kernel belongs to; tables and bars group by it.
+enum class Component {
+    Embedding,
+    Norm,
+    Qkv,
+    Position,
+    Attention,
+    Projection,
+    Mlp,
+    Activation,
+    Residual,
+    Router,
+    Head,
+    Loss,
+    Optimizer,
+    Communication
+};
+
+enum class Pass { Forward, Backward, Update };
+
+/// One kernel, launched `count` times in a step.
+struct Op {
+    std::string_view name;  ///< a string literal: "qkv", "mlp up", "attention score", "qkv dW", …
+    Component component = Component::Mlp;
+    Pass pass = Pass::Forward;
+    std::int64_t count = 1;
+    std::variant<Gemm, Attention, Stream, Collective> work;
+    Bytes saved;  ///< activation memory one launch keeps for the backward pass
+};
+
+/// The kernels of one step on one GPU, in launch order (a layer's kernels once, with count = layers).
+struct OpGraph {
+    std::vector<Op> ops;
+};
+
+/// The whole model: embedding, this GPU's layers, head; in training also loss, backward and the optimizer.
+/// Both arguments must be valid, and fit each other (see `validate(shape, workload)`).
+OpGraph lower(const Shape& shape, const Workload& workload);
+
+/// One layer alone, without embedding, head and optimizer. With experts, a layer that has them.
+OpGraph lower_layer(const Shape& shape, const Workload& workload);
+
+/// Reasons why this shape cannot run in this workload (heads not divisible by tp, …), beyond those of each alone.
+Problems validate(const Shape& shape, const Workload& workload);
+
+Flops flops(const Op& op);          ///< of one launch
+Bytes bytes_read(const Op& op);     ///< of one launch: each input once
+Bytes bytes_written(const Op& op);  ///< of one launch: each output once
+Flops total_flops(const OpGraph& graph);
+
+/// Pairs (query, key) that attention really computes: q_len * kv_len less what the causal mask and the window remove.
+double attended_pairs(const Attention& attention);
+
+/// Device memory one GPU needs, by what holds it.
+struct Memory {
+    Bytes parameters;
+    Bytes gradients;
+    Bytes optimizer;
+    Bytes activations;
+    Bytes kv_cache;
+    Bytes workspace;
+    Bytes total;
+};
+
+Memory memory(const Shape& shape, const Workload& workload);
+
+}  // namespace tilewright

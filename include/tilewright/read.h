@@ -1,0 +1,37 @@
+// Bytes -> values. Every reader takes any bytes and gives a value or all problems found, with their lines.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tilewright/device.h"
+#include "tilewright/result.h"
+#include "tilewright/shape.h"
+#include "tilewright/workload.h"
+
+namespace tilewright {
+
+/// A shape as read, with what the reader had to assume.
+struct ShapeFile {
+    Shape shape;
+    std::optional<Workload> workload;  ///< when the file states one
+    std::vector<std::string> assumed;  ///< one line each; shown as warnings
+};
+
+/// Our TOML form, or a Hugging Face config.json, told apart by content. `where` is the name used in problems.
+Result<ShapeFile> read_shape(std::string_view bytes, const std::string& where);
+
+/// Our TOML form of a data sheet.
+Result<Device> read_device(std::string_view bytes, const std::string& where);
+
+/// Names built in, sorted.
+std::vector<std::string> model_names();
+std::vector<std::string> device_names();
+
+/// A built-in by name (devices also by alias: "h100"); an unknown name is answered with the nearest ones.
+Result<Shape> find_model(std::string_view name);
+Result<Device> find_device(std::string_view name);
+
+}  // namespace tilewright

@@ -1,0 +1,59 @@
+// How a shape is run: phase, sizes, precision, parallelism, and which software launches the kernels.
+#pragma once
+
+#include <cstdint>
+
+#include "tilewright/result.h"
+
+namespace tilewright {
+
+enum class Phase { Train, Prefill, Decode };
+enum class Precision { Bf16, Fp16, Fp8, Tf32, Fp32 };
+inline constexpr int precision_count = 5;
+enum class Runtime { Eager, Compiled, Ideal };
+enum class AttentionBackend { Auto, Cudnn, Flash2, Unfused };
+enum class Clock { Sustained, Burst };
+
+/// How many GPUs share the work and how.
+struct Parallelism {
+    std::int64_t tp = 1;  ///< tensor parallel
+    std::int64_t pp = 1;  ///< pipeline stages
+    std::int64_t dp = 1;  ///< data parallel
+    std::int64_t cp = 1;  ///< context parallel
+    std::int64_t ep = 1;  ///< expert parallel
+    int zero_stage = 0;   ///< 0 to 3: what data-parallel ranks shard
+
+    friend bool operator==(const Parallelism&, const Parallelism&) = default;
+};
+
+struct Workload {
+    Phase phase = Phase::Train;
+    std::int64_t batch = 4;   ///< micro-batch: sequences on one GPU at a time
+    std::int64_t seq = 2048;  ///< tokens per sequence; in decode, the length of the KV cache unless kv_len is set
+    std::int64_t kv_len = 0;  ///< tokens attended to; 0: as the phase implies
+    Precision precision = Precision::Bf16;
+    Parallelism parallel;
+    Runtime runtime = Runtime::Compiled;
+    AttentionBackend attention = AttentionBackend::Auto;
+    Clock clock = Clock::Sustained;
+    bool forward_only = false;  ///< with Phase::Train: leave out backward and optimizer (a layer's forward pass)
+
+    friend bool operator==(const Workload&, const Workload&) = default;
+};
+
+/// Bytes of one element as the matrix units read it.
+constexpr int element_bytes(Precision precision) {
+    switch (precision) {
+        case Precision::Fp8: return 1;
+        case Precision::Bf16:
+        case Precision::Fp16: return 2;
+        case Precision::Tf32:
+        case Precision::Fp32: return 4;
+    }
+    return 0;
+}
+
+/// Every reason why the workload cannot exist, `where` set to the field's name; empty when it can.
+Problems validate(const Workload& workload);
+
+}  // namespace tilewright

@@ -1,0 +1,18 @@
+// The data files that travel inside the program, as text; cmake/embed.cmake writes the tables.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace tilewright::embedded {
+
+struct File {
+    std::string_view name;  ///< file name without its ending
+    std::string_view text;
+};
+
+std::span<const File> models();   ///< data/models, sorted by name
+std::span<const File> devices();  ///< data/devices, sorted by name
+std::span<const File> rules();    ///< docs/rules, sorted by name
+
+}  // namespace tilewright::embedded
