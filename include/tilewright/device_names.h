@@ -1,0 +1,65 @@
+// The words for the enumerations of ops.h and device.h; names.h says how they are looked up.
+#pragma once
+
+#include <array>
+
+#include "tilewright/device.h"
+#include "tilewright/names.h"
+#include "tilewright/ops.h"
+
+namespace tilewright {
+
+template <>
+inline constexpr std::array<NameTable<Architecture>, 8> names<Architecture>{{{"volta", Architecture::Volta},
+                                                                             {"turing", Architecture::Turing},
+                                                                             {"ampere", Architecture::Ampere},
+                                                                             {"ada", Architecture::Ada},
+                                                                             {"hopper", Architecture::Hopper},
+                                                                             {"blackwell", Architecture::Blackwell},
+                                                                             {"cdna2", Architecture::Cdna2},
+                                                                             {"cdna3", Architecture::Cdna3}}};
+template <>
+inline constexpr std::array<NameTable<Evidence>, 4> names<Evidence>{{{"measured", Evidence::Measured},
+                                                                     {"fitted", Evidence::Fitted},
+                                                                     {"transferred", Evidence::Transferred},
+                                                                     {"assumed", Evidence::Assumed}}};
+template <>
+inline constexpr std::array<NameTable<Layout>, 3> names<Layout>{
+    {{"TN", Layout::TN}, {"NN", Layout::NN}, {"NT", Layout::NT}}};
+template <>
+inline constexpr std::array<NameTable<AttentionPass>, 2> names<AttentionPass>{
+    {{"forward", AttentionPass::Forward}, {"backward", AttentionPass::Backward}}};
+template <>
+inline constexpr std::array<NameTable<StreamKind>, 6> names<StreamKind>{{{"norm", StreamKind::Norm},
+                                                                         {"pointwise", StreamKind::Pointwise},
+                                                                         {"softmax", StreamKind::Softmax},
+                                                                         {"embedding", StreamKind::Embedding},
+                                                                         {"loss", StreamKind::Loss},
+                                                                         {"optimizer", StreamKind::Optimizer}}};
+template <>
+inline constexpr std::array<NameTable<CollectiveKind>, 5> names<CollectiveKind>{
+    {{"all_reduce", CollectiveKind::AllReduce},
+     {"all_gather", CollectiveKind::AllGather},
+     {"reduce_scatter", CollectiveKind::ReduceScatter},
+     {"all_to_all", CollectiveKind::AllToAll},
+     {"send_receive", CollectiveKind::SendReceive}}};
+template <>
+inline constexpr std::array<NameTable<Component>, 14> names<Component>{{{"embedding", Component::Embedding},
+                                                                        {"norm", Component::Norm},
+                                                                        {"qkv", Component::Qkv},
+                                                                        {"position", Component::Position},
+                                                                        {"attention", Component::Attention},
+                                                                        {"projection", Component::Projection},
+                                                                        {"mlp", Component::Mlp},
+                                                                        {"activation", Component::Activation},
+                                                                        {"residual", Component::Residual},
+                                                                        {"router", Component::Router},
+                                                                        {"head", Component::Head},
+                                                                        {"loss", Component::Loss},
+                                                                        {"optimizer", Component::Optimizer},
+                                                                        {"communication", Component::Communication}}};
+template <>
+inline constexpr std::array<NameTable<Pass>, 3> names<Pass>{
+    {{"forward", Pass::Forward}, {"backward", Pass::Backward}, {"update", Pass::Update}}};
+
+}  // namespace tilewright
