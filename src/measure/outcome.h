@@ -1,0 +1,53 @@
+// What a call that may fail on the device returns: a value, or a fault that becomes a sample saying so.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace tilewright::measure {
+
+/// Why an op has no time. `unsupported`: the library does not take this op; otherwise it should have run and did not.
+struct Fault {
+    std::string reason;
+    bool unsupported = false;
+    bool fatal = false;  ///< the device is lost (a sticky CUDA error): the run ends with exit code 3
+};
+
+inline Fault unsupported(std::string reason) { return {std::move(reason), true, false}; }
+inline Fault failed(std::string reason) { return {std::move(reason), false, false}; }
+
+/// A value, or why there is none.
+template <class T>
+class [[nodiscard]] Outcome {
+public:
+    Outcome(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT: implicit by design
+    Outcome(Fault fault) : state_(std::in_place_index<1>, std::move(fault)) {}  // NOLINT
+
+    bool ok() const { return state_.index() == 0; }
+    explicit operator bool() const { return ok(); }
+    const T& operator*() const& { return std::get<0>(state_); }
+    T& operator*() & { return std::get<0>(state_); }
+    T&& operator*() && { return std::get<0>(std::move(state_)); }
+    const T* operator->() const { return &std::get<0>(state_); }
+    T* operator->() { return &std::get<0>(state_); }
+    const Fault& fault() const { return std::get<1>(state_); }
+
+private:
+    std::variant<T, Fault> state_;
+};
+
+struct Done {};
+
+/// A call that gives nothing back but may fail: `return Done{};` when it went well.
+using Status = Outcome<Done>;
+
+}  // namespace tilewright::measure
+
+/// Returns the fault of `expression` (a Status or an Outcome) from the calling function, if it has one.
+#define TW_TRY(expression)                                        \
+    do {                                                          \
+        if (auto tw_outcome_ = (expression); !tw_outcome_.ok()) { \
+            return tw_outcome_.fault();                           \
+        }                                                         \
+    } while (false)
