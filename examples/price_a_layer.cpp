@@ -1,7 +1,7 @@
 // The library in ten lines: a shape from the catalogue, a device, one layer's training step.
-#include <cstdio>
 #include <tilewright/cost.h>
 #include <tilewright/read.h>
+#include <cstdio>
 
 int main() {
     using namespace tilewright;
