@@ -61,6 +61,9 @@ struct GemmProfile {
     std::int64_t max_split_k = 1;
     Seconds tile_overhead;  ///< prologue and epilogue of one thread block
     BytesPerSecond l2_bandwidth;
+    double exposed_store = 0.5;     ///< of the time to write C, what the main loop of other tiles does not hide
+    double exposed_load = 0.1;      ///< of the shorter of computing and loading, what the longer does not hide
+    double saturating_units = 0.5;  ///< share of the units that must be busy to use the whole memory bandwidth
 };
 
 /// A fused attention kernel compiled for one head size; others are padded up to it.
@@ -87,9 +90,12 @@ struct Interval {
 /// What prices are made of besides the data sheet.
 struct Profile {
     Evidence evidence = Evidence::Assumed;
-    std::string source;               ///< what it was fitted from, or which document it is assumed from
-    double compute_fraction = 1.0;    ///< of the data-sheet peak a perfect product reaches at the burst clock
+    std::string source;  ///< what it was fitted from, or which document it is assumed from
+    std::array<double, precision_count> compute_fraction{
+        1, 1, 1, 1, 1};               ///< of the data-sheet peak the best product reaches at the burst clock
     double sustained_fraction = 1.0;  ///< of that, what the power cap leaves when the matrix units are busy
+    double power_onset = 0.3;         ///< share of the best rate from which the cap begins to lower the clock
+    double power_full = 0.7;          ///< share of the best rate from which it lowers it all the way
     double bandwidth_fraction = 0.9;  ///< of the data-sheet bandwidth a large stream reaches
     Bytes bandwidth_ramp;             ///< a stream of this many bytes reaches half of that
     Seconds kernel_gap;               ///< device time of an empty kernel queued behind another
