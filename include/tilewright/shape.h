@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tilewright/result.h"
@@ -28,7 +29,8 @@ struct Experts {
     friend bool operator==(const Experts&, const Experts&) = default;
 };
 
-/// Multi-head latent attention (DeepSeek-V2): queries and keys/values pass through low-rank projections.
+/// Multi-head latent attention (DeepSeek-V2): queries and keys/values pass through low-rank projections, each with a
+/// norm over its rank.
 struct Latent {
     std::int64_t q_rank = 0;  ///< 0: queries are projected directly
     std::int64_t kv_rank = 0;
@@ -92,20 +94,20 @@ struct ParameterCount {
     std::int64_t embedding = 0;  ///< token and position tables, embedding norm and projections
     std::int64_t attention = 0;  ///< all layers
     std::int64_t mlp = 0;        ///< all layers, experts and routers included
-    std::int64_t norms = 0;      ///< all layers, query/key norms and the final norm included
+    std::int64_t norms = 0;      ///< all layers, query/key and latent norms and the final norm included
     std::int64_t head = 0;       ///< 0 when tied, apart from a bias
     std::int64_t total = 0;
     std::int64_t active = 0;  ///< used by one token: `total` less the experts it does not visit
 };
 
 /// Every reason why the shape cannot exist, `where` set to the field's name; empty when it can.
-/// Sizes are limited to 2^31 and the parameter count to 2^62.
+/// Sizes and the width of all heads together are limited to 2^31 and the parameter count to 2^62.
 Problems validate(const Shape& shape);
 
 /// Requires validate(shape) to be empty.
 ParameterCount count_parameters(const Shape& shape);
 
-/// Width of all query heads together, heads * head_dim; it need not equal `hidden`.
+/// Width of all query heads together, heads * head_dim; it need not equal `hidden`. Requires a valid shape.
 std::int64_t attention_width(const Shape& shape);
 
 /// A field of Shape that a flag, a file or a search may change by name ("hidden", "heads", "ffn", "vocab", …).
@@ -118,7 +120,8 @@ struct Dimension {
 const std::vector<Dimension>& dimensions();
 
 /// Sets one dimension by name and what hangs on it: changing `heads` or `hidden` keeps the other and rederives
-/// head_dim when it was hidden / heads, and keeps kv_heads == heads when it was. False if the name is unknown.
+/// head_dim when it was hidden / heads, and keeps kv_heads == heads when it was. A head_dim of 0 stands for a quotient
+/// that is not whole, which `validate` explains. False if the name is unknown.
 bool set_dimension(Shape& shape, std::string_view name, std::int64_t value);
 
 }  // namespace tilewright

@@ -53,7 +53,8 @@ constexpr int element_bytes(Precision precision) {
     return 0;
 }
 
-/// Every reason why the workload cannot exist, `where` set to the field's name; empty when it can.
+/// Every reason why the workload cannot exist, `where` set to the field's name; empty when it can. Sizes, the tokens of
+/// a micro-batch and the number of GPUs are limited to 2^31.
 Problems validate(const Workload& workload);
 
 }  // namespace tilewright

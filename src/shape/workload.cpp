@@ -1,0 +1,40 @@
+// Whether a workload makes sense by itself; whether a shape can run in it is for `validate(shape, workload)`.
+#include "tilewright/workload.h"
+
+#include "shape/limits.h"
+#include "tilewright/quantity.h"
+
+namespace tilewright {
+namespace {
+
+/// Adds a problem when a product of sizes passes the limit of a single one.
+void check_product(const Problem& problem, CheckedCount product, Problems& problems) {
+    const auto value = product.value();
+    if (!value || *value > max_size) problems.push_back(problem);
+}
+
+}  // namespace
+
+Problems validate(const Workload& workload) {
+    const Parallelism& parallel = workload.parallel;
+    Problems problems;
+    for (const Bounded& number : {Bounded{"batch", workload.batch},
+                                  {"seq", workload.seq},
+                                  {"kv_len", workload.kv_len, 0},
+                                  {"tp", parallel.tp},
+                                  {"pp", parallel.pp},
+                                  {"dp", parallel.dp},
+                                  {"cp", parallel.cp},
+                                  {"ep", parallel.ep},
+                                  {"zero_stage", parallel.zero_stage, 0, 3}}) {
+        check(number, problems);
+    }
+    if (!problems.empty()) return problems;
+    check_product({"batch", 0, "batch * seq is more than 2^31 tokens", "make the micro-batch smaller"},
+                  CheckedCount(workload.batch) * workload.seq, problems);
+    check_product({"tp", 0, "tp * pp * dp * cp is more than 2^31 GPUs", "use fewer"},
+                  CheckedCount(parallel.tp) * parallel.pp * parallel.dp * parallel.cp, problems);
+    return problems;
+}
+
+}  // namespace tilewright
