@@ -1,0 +1,50 @@
+// One attention kernel ready to execute: the graph, the engine that the library's heuristic puts first and can build,
+// and the memory it needs besides the operands.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <memory>
+#include <span>
+
+#include "measure/attention_graph.h"
+#include "measure/outcome.h"
+#include "tilewright/sample.h"
+
+namespace tilewright::measure {
+
+/// Device pointers of the operands by port.
+using Bindings = std::span<const std::pair<Port, void*>>;
+
+/// An execution plan; executing it only enqueues.
+class AttentionPlan {
+public:
+    /// `target` must outlive the plan. A refusal of the library is unsupported(reason).
+    static Outcome<std::unique_ptr<AttentionPlan>> make(const AttentionProblem& problem, cudnnHandle_t target);
+    /// The same for a device that is only described (a finalized device-properties descriptor): it cannot execute.
+    static Outcome<std::unique_ptr<AttentionPlan>> describe(const AttentionProblem& problem, const Descriptor& device);
+
+    /// Bytes to be given to `prepare`: the library's workspace, sums in fp32 and sequence lengths.
+    std::size_t scratch_bytes() const { return scratch_bytes_; }
+    /// Takes its scratch memory (aligned to 256 bytes) and fills in what is constant. Synchronizes.
+    Status prepare(void* scratch);
+    Status execute(cudnnHandle_t handle, Bindings operands, cudaStream_t stream) const;
+    Fields facts() const { return facts_; }
+
+private:
+    AttentionPlan() = default;
+    Status choose(cudnnHandle_t handle, const Descriptor* device);
+    void describe_engine(const Descriptor& config);
+    void place_scratch();
+
+    AttentionProblem problem_;
+    AttentionGraph graph_;
+    Descriptor plan_;
+    Fields facts_;
+    std::size_t workspace_bytes_ = 0;
+    std::size_t scratch_bytes_ = 0;
+    std::vector<std::pair<Port, std::size_t>> placed_;  ///< ports in scratch memory, by offset
+    std::byte* scratch_ = nullptr;
+};
+
+}  // namespace tilewright::measure
