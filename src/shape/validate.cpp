@@ -98,16 +98,11 @@ bool check_norms(const Shape& shape, Problems& problems) {
 }
 
 void check_positions(const Shape& shape, Problems& problems) {
-    const bool learned = shape.positions == Positions::Learned;
-    if (learned && shape.position_rows == 0) {
-        problems.push_back({"position_rows", 0, "learned positions without a table",
-                            "give position_rows, the longest sequence it was trained for"});
-    } else if (!learned && shape.position_rows != 0) {
-        problems.push_back({"position_rows", 0,
-                            "a table of " + text(shape.position_rows) + " positions, but positions are " +
-                                std::string(name_of(shape.positions)),
-                            "leave position_rows out, or set positions to learned"});
-    }
+    if (shape.positions == Positions::Learned || shape.position_rows == 0) return;
+    problems.push_back({"position_rows", 0,
+                        "a table of " + text(shape.position_rows) + " positions, but positions are " +
+                            std::string(name_of(shape.positions)),
+                        "leave position_rows out, or set positions to learned"});
 }
 
 void check_attention(const Shape& shape, Problems& problems) {

@@ -46,7 +46,6 @@ TEST(ValidateShape, NamesTheFault) {
         {"ffn", [](Shape& s) { s.ffn = 0; }},
         {"vocab", [](Shape& s) { s.vocab = std::int64_t{1} << 62; }},
         {"position_rows", [](Shape& s) { s.position_rows = -1; }},
-        {"position_rows", [](Shape& s) { s.position_rows = 0; }},
         {"position_rows", [](Shape& s) { s.positions = Positions::Rotary; }},
         {"embedding_dim", [](Shape& s) { s.embedding_dim = -1; }},
         {"window", [](Shape& s) { s.window = -1; }},
