@@ -20,7 +20,7 @@ struct Fix {
     std::string dimension;  ///< "vocab", "heads", "ffn", "tp", "batch", …
     std::int64_t from = 0;
     std::int64_t to = 0;
-    Seconds gain;  ///< step time saved; negative when the fix costs time
+    Seconds gain;  ///< step time saved at equal tokens and GPUs; negative when the fix costs time, 0 beside an Error
     std::int64_t parameter_change = 0;
 };
 
@@ -31,7 +31,7 @@ struct Finding {
     Severity severity = Severity::Info;
     std::string quantity;              ///< what is off: "vocab 50257 is odd; …"
     std::vector<std::string> kernels;  ///< names of the kernels it slows
-    Seconds cost;                      ///< of the step, on this device
+    Seconds cost;                      ///< of the step, on this device; 0 for an Error, where there is no step
     double share = 0.0;                ///< cost over step time
     std::vector<Fix> fixes;            ///< best gain first
 };
@@ -41,15 +41,16 @@ struct LintInput {
     const Shape& shape;
     const Workload& workload;
     const Pricer& pricer;
-    const GraphCost& step;
+    const GraphCost& step;  ///< without kernels when the shape cannot run in the workload
+    Seconds floor;          ///< what is not worth a word: a fault that costs less is no finding
 };
 
 /// A rule: one file under src/lint, one page under docs/rules, one row in the table.
 struct Rule {
     std::string_view code;
     std::string_view name;
-    std::string_view summary;  ///< one line
-    std::vector<Finding> (*check)(const LintInput& input);
+    std::string_view summary;                               ///< one line
+    std::vector<Finding> (*check)(const LintInput& input);  ///< leaves code, rule and share to lint()
 };
 
 /// Every rule, by code.
@@ -59,8 +60,12 @@ struct LintOptions {
     double min_cost = 0.01;  ///< share of the step from which a finding is a warning
 };
 
-/// All findings, costliest first. What makes the workload impossible is an Error, a cost of at least min_cost a
-/// Warning, the rest Info.
+/// All findings: Errors, then the costliest first. What makes the workload impossible is an Error, a cost of at least
+/// min_cost a Warning, the rest Info. Shape and workload must each be valid alone; together they need not be.
+/// Every fix was tried: the whole table was run on the changed shape, the finding was gone and nothing worse had come.
 std::vector<Finding> lint(const Shape& shape, const Workload& workload, const Pricer& pricer, LintOptions options = {});
+
+/// Makes the change a fix proposes.
+void apply(const Fix& fix, Shape& shape, Workload& workload);
 
 }  // namespace tilewright

@@ -1,0 +1,157 @@
+#include "lint/counterfactual.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace tilewright::checks {
+namespace {
+
+/// Left for the context, the allocator's fragments and the library's workspaces.
+constexpr double usable_memory = 0.9;
+
+/// Head sizes that fused kernels take without padding them by hand: multiples of 8 up to 256 (cuDNN, FlashAttention).
+constexpr std::int64_t head_step = 8;
+constexpr std::int64_t largest_head = 256;
+
+/// Changing one of these moves no weight: the work per step changes instead, and gains are counted at equal work.
+bool is_workload(std::string_view dimension) {
+    return dimension == "batch" || dimension == "seq" || dimension == "tp" || dimension == "pp";
+}
+
+template <class Measure>
+double sum_without_update(const GraphCost& step, Measure measure) {
+    double sum = 0.0;
+    for (const PricedOp& priced : step.ops) {
+        if (priced.op.pass != Pass::Update) sum += measure(priced);
+    }
+    return sum;
+}
+
+double work(const GraphCost& step) {
+    return sum_without_update(
+        step, [](const PricedOp& priced) { return flops(priced.op).value * static_cast<double>(priced.op.count); });
+}
+
+double time(const GraphCost& step) {
+    return sum_without_update(step, [](const PricedOp& priced) { return priced.total.value; });
+}
+
+double time(const GraphCost& step, std::initializer_list<Term> terms) {
+    return sum_without_update(step, [&](const PricedOp& priced) {
+        double sum = 0.0;
+        for (const Term which : terms) sum += priced.cost.term(which).value;
+        return sum * static_cast<double>(priced.op.count);
+    });
+}
+
+/// Names of the kernels that lose at least a tenth of the cost, worst first.
+std::vector<std::string> slowed_kernels(const LintInput& input, const Verdict& verdict) {
+    std::map<std::string_view, double> lost;
+    for (const PricedOp& priced : input.step.ops) lost[priced.op.name] += priced.total.value;
+    for (const PricedOp& priced : verdict.trial.step.ops) {
+        lost[priced.op.name] -= priced.total.value * verdict.trial.scale;
+    }
+    std::vector<std::pair<double, std::string_view>> order;
+    for (const auto& [name, seconds] : lost) {
+        if (seconds >= 0.1 * verdict.cost.value) order.emplace_back(-seconds, name);
+    }
+    std::sort(order.begin(), order.end());
+    std::vector<std::string> names;
+    for (const auto& [seconds, name] : order) names.emplace_back(name);
+    return names;
+}
+
+Seconds highest_cost(const std::vector<Verdict>& verdicts) {
+    Seconds highest;
+    for (const Verdict& verdict : verdicts) highest = std::max(highest, verdict.cost);
+    return highest;
+}
+
+}  // namespace
+
+std::optional<Trial> attempt(const LintInput& input, std::string_view dimension, std::int64_t value) {
+    if (input.step.ops.empty()) return std::nullopt;
+    Trial trial{.change = {std::string(dimension), value_of(input, dimension), value, {}, 0}, .step = {}};
+    Shape shape = input.shape;
+    Workload workload = input.workload;
+    apply(trial.change, shape, workload);
+    if (!validate(shape).empty() || !validate(workload).empty() || !validate(shape, workload).empty()) {
+        return std::nullopt;
+    }
+    trial.step = price(lower(shape, workload), input.pricer);
+    trial.scale = work(input.step) / work(trial.step);
+    trial.fits = memory(shape, workload).total <= input.pricer.device().memory * usable_memory;
+    trial.change.parameter_change = count_parameters(shape).total - count_parameters(input.shape).total;
+    trial.change.gain = is_workload(dimension) ? saved(input, trial) : input.step.sum.time - trial.step.sum.time;
+    return trial;
+}
+
+std::vector<Trial> attempt_head_sizes(const LintInput& input) {
+    std::vector<Trial> trials;
+    const Shape& shape = input.shape;
+    if (shape.latent) return trials;
+    const bool split = heads_split_hidden(shape);
+    for (std::int64_t size = head_step; size <= largest_head; size += head_step) {
+        if (size == shape.head_dim || (split && shape.hidden % size != 0)) continue;
+        auto trial = split ? attempt(input, "heads", shape.hidden / size) : attempt(input, "head_dim", size);
+        if (trial) trials.push_back(std::move(*trial));
+    }
+    return trials;
+}
+
+Seconds saved(const LintInput& input, const Trial& trial) {
+    return {time(input.step) - time(trial.step) * trial.scale};
+}
+
+Seconds saved(const LintInput& input, const Trial& trial, std::initializer_list<Term> terms) {
+    const Seconds lost{time(input.step, terms) - time(trial.step, terms) * trial.scale};
+    return std::min(saved(input, trial), lost);
+}
+
+std::vector<Verdict> nearest_good(const LintInput& input, const std::vector<Verdict>& verdicts) {
+    const Seconds highest = highest_cost(verdicts);
+    if (highest < input.floor) return {};
+    const Verdict* below = nullptr;
+    const Verdict* above = nullptr;
+    for (const Verdict& verdict : verdicts) {
+        if (verdict.cost + input.floor < highest) continue;
+        const Fix& change = verdict.trial.change;
+        if (change.to < change.from && (!below || change.to > below->trial.change.to)) below = &verdict;
+        if (change.to > change.from && (!above || change.to < above->trial.change.to)) above = &verdict;
+    }
+    std::vector<Verdict> kept;
+    if (below) kept.push_back(*below);
+    if (above) kept.push_back(*above);
+    return kept;
+}
+
+std::vector<Finding> findings(const LintInput& input, const std::vector<Verdict>& verdicts, std::string quantity) {
+    Finding found;
+    found.cost = highest_cost(verdicts);
+    if (verdicts.empty() || found.cost < input.floor) return {};
+    found.quantity = std::move(quantity);
+    for (const Verdict& verdict : verdicts) {
+        found.fixes.push_back(verdict.trial.change);
+        if (verdict.cost == found.cost) found.kernels = slowed_kernels(input, verdict);
+    }
+    return {found};
+}
+
+std::vector<std::int64_t> nearest_multiples(std::int64_t value, std::int64_t unit) {
+    std::vector<std::int64_t> found;
+    if (value % unit == 0) return found;
+    const std::int64_t below = value / unit * unit;
+    const std::int64_t reach = value / 8;
+    if (below > 0 && value - below <= reach) found.push_back(below);
+    if (below + unit - value <= reach) found.push_back(below + unit);
+    return found;
+}
+
+bool heads_split_hidden(const Shape& shape) { return !shape.latent && attention_width(shape) == shape.hidden; }
+
+std::string named_value(const LintInput& input, std::string_view dimension) {
+    return std::string(dimension) + " " + std::to_string(value_of(input, dimension));
+}
+
+}  // namespace tilewright::checks

@@ -1,0 +1,85 @@
+// What all rules share. A fault is priced by a counterfactual: the step is lowered and priced again with one dimension
+// changed, and its time, scaled to the same work, is compared with the real one. docs/rules/README.md has the
+// definition.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tilewright/lint.h"
+
+namespace tilewright::checks {
+
+/// The step as it would be with one dimension changed.
+struct Trial {
+    Fix change;
+    GraphCost step;
+    double scale = 1.0;  ///< FLOPs of the real step over FLOPs of this one
+    bool fits = true;    ///< in the device's memory
+};
+
+/// Empty when the changed shape cannot run, or the real one cannot.
+std::optional<Trial> attempt(const LintInput& input, std::string_view dimension, std::int64_t value);
+
+/// Every other head size that fused kernels take, hidden and layers kept: by way of `heads` where they split the hidden
+/// size, of `head_dim` where they do not.
+std::vector<Trial> attempt_head_sizes(const LintInput& input);
+
+/// What the real step takes longer than the changed one at equal work, the optimizer left out of both.
+Seconds saved(const LintInput& input, const Trial& trial);
+
+/// The same, but no more than what those terms lose: so much of it is due to them.
+Seconds saved(const LintInput& input, const Trial& trial, std::initializer_list<Term> terms);
+
+/// A trial and how much of the real step's time it shows to be the fault's.
+struct Verdict {
+    Trial trial;
+    Seconds cost;
+};
+
+/// Those that cost, within the floor, as much as the costliest: the nearest below the present value and the nearest
+/// above.
+std::vector<Verdict> nearest_good(const LintInput& input, const std::vector<Verdict>& verdicts);
+
+/// The finding those verdicts make, each a fix; none when they are not worth a word.
+std::vector<Finding> findings(const LintInput& input, const std::vector<Verdict>& verdicts, std::string quantity);
+
+/// The nearest multiples of `unit` below and above a value that is none itself; nothing further off than an eighth.
+std::vector<std::int64_t> nearest_multiples(std::int64_t value, std::int64_t unit);
+
+/// The present value of a dimension that a Fix can name.
+std::int64_t value_of(const LintInput& input, std::string_view dimension);
+
+/// Whether head_dim is hidden / heads, so that changing the one moves the other.
+bool heads_split_hidden(const Shape& shape);
+
+/// "vocab 50257"
+std::string named_value(const LintInput& input, std::string_view dimension);
+
+/// A dimension whose value, over `shards` GPUs, decides how fast kernels read it; legal values are multiples of `step`.
+struct Subject {
+    std::string_view dimension;
+    std::int64_t shards = 1;
+    std::int64_t step = 1;
+};
+
+/// The finding for a badly aligned dimension, and the multiple its shard should have.
+struct Misalignment {
+    Finding finding;
+    std::int64_t wanted = 0;
+};
+
+/// Tries the nearest multiples of 8, 16, 32, 64 and 128 both ways; empty when none of them is worth a word.
+std::optional<Misalignment> misalignment(const LintInput& input, const Subject& subject);
+
+/// An Error: `dimension` is not a multiple of the parallel size `divisor` ("tp", "pp"). Fixes move either of them.
+Finding indivisible(const LintInput& input, std::string_view dimension, std::string_view divisor);
+
+/// A finding when a product is past an edge whose cost the term holds, and a nearby width or batch is not.
+std::vector<Finding> past_an_edge(const LintInput& input, Term term, bool (*past)(const Gemm&, const Cost&));
+
+}  // namespace tilewright::checks

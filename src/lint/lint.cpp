@@ -1,0 +1,107 @@
+// Runs the table and tries every fix it proposes.
+#include "tilewright/lint.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "lint/counterfactual.h"
+
+namespace tilewright {
+namespace {
+
+/// Faults that cost less than this share of the step are left out altogether, unless warnings start lower still.
+constexpr double worth_a_word = 0.005;
+
+/// The dimensions a fix can name that are no plain field of Shape.
+std::int64_t* nested_dimension(Shape& shape, Workload& workload, std::string_view name) {
+    if (name == "batch") return &workload.batch;
+    if (name == "seq") return &workload.seq;
+    if (name == "tp") return &workload.parallel.tp;
+    if (name == "pp") return &workload.parallel.pp;
+    if (name == "experts.ffn" && shape.experts) return &shape.experts->ffn;
+    if (name == "experts.shared_ffn" && shape.experts) return &shape.experts->shared_ffn;
+    return nullptr;
+}
+
+/// Everything the rules say, fixes untried.
+std::vector<Finding> check_all(const Shape& shape, const Workload& workload, const Pricer& pricer,
+                               const LintOptions& options) {
+    GraphCost step;
+    if (validate(shape, workload).empty()) step = price(lower(shape, workload), pricer);
+    const Seconds floor = step.sum.time * std::min(worth_a_word, options.min_cost);
+    std::vector<Finding> all;
+    for (const Rule& rule : rules()) {
+        for (Finding& finding : rule.check({shape, workload, pricer, step, floor})) {
+            finding.code = rule.code;
+            finding.rule = rule.name;
+            if (finding.severity != Severity::Error) {
+                finding.share = finding.cost / step.sum.time;
+                finding.severity = finding.share >= options.min_cost ? Severity::Warning : Severity::Info;
+            }
+            all.push_back(std::move(finding));
+        }
+    }
+    return all;
+}
+
+bool has(const std::vector<Finding>& findings, std::string_view code) {
+    return std::any_of(findings.begin(), findings.end(), [&](const Finding& f) { return f.code == code; });
+}
+
+/// Whether `after` is rid of the finding and has nothing that is impossible, or worse than it, that `before` had not.
+bool better(const Finding& fixed, const std::vector<Finding>& before, const std::vector<Finding>& after) {
+    return std::none_of(after.begin(), after.end(), [&](const Finding& found) {
+        if (found.code == fixed.code) return true;
+        const bool worse = found.severity == Severity::Error || found.severity > fixed.severity;
+        return worse && !has(before, found.code);
+    });
+}
+
+/// Errors first, then the costliest, then by code.
+bool comes_before(const Finding& a, const Finding& b) {
+    const bool a_error = a.severity == Severity::Error;
+    const bool b_error = b.severity == Severity::Error;
+    if (a_error != b_error) return a_error;
+    if (a.cost != b.cost) return a.cost > b.cost;
+    return a.code < b.code;
+}
+
+}  // namespace
+
+void apply(const Fix& fix, Shape& shape, Workload& workload) {
+    if (std::int64_t* field = nested_dimension(shape, workload, fix.dimension)) {
+        *field = fix.to;
+    } else {
+        set_dimension(shape, fix.dimension, fix.to);
+    }
+}
+
+std::int64_t checks::value_of(const LintInput& input, std::string_view dimension) {
+    Shape shape = input.shape;
+    Workload workload = input.workload;
+    if (const std::int64_t* field = nested_dimension(shape, workload, dimension)) return *field;
+    const auto& named = dimensions();
+    const auto found =
+        std::find_if(named.begin(), named.end(), [&](const Dimension& d) { return dimension == d.name; });
+    return found == named.end() ? 0 : shape.*found->field;
+}
+
+std::vector<Finding> lint(const Shape& shape, const Workload& workload, const Pricer& pricer, LintOptions options) {
+    const std::vector<Finding> untried = check_all(shape, workload, pricer, options);
+    std::vector<Finding> findings = untried;
+    for (Finding& finding : findings) {
+        std::erase_if(finding.fixes, [&](const Fix& fix) {
+            Shape changed_shape = shape;
+            Workload changed_workload = workload;
+            apply(fix, changed_shape, changed_workload);
+            return !better(finding, untried, check_all(changed_shape, changed_workload, pricer, options));
+        });
+        std::stable_sort(finding.fixes.begin(), finding.fixes.end(),
+                         [](const Fix& a, const Fix& b) { return a.gain > b.gain; });
+    }
+    std::erase_if(findings, [](const Finding& f) { return f.fixes.empty() && f.severity != Severity::Error; });
+    std::sort(findings.begin(), findings.end(), comes_before);
+    return findings;
+}
+
+}  // namespace tilewright

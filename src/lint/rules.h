@@ -1,0 +1,36 @@
+// The checks of all rules; each is defined in the file of its rule's name.
+#pragma once
+
+#include <vector>
+
+#include "tilewright/lint.h"
+
+namespace tilewright::checks {
+
+using Findings = std::vector<Finding>;
+
+/// Whether a gated MLP is as wide as 8/3 of the hidden size, rounded either way.
+bool is_8h_over_3(const Shape& shape);
+
+Findings vocabulary_not_aligned(const LintInput& input);
+Findings hidden_not_aligned(const LintInput& input);
+Findings attention_shard_not_aligned(const LintInput& input);
+Findings mlp_shard_not_aligned(const LintInput& input);
+Findings head_size_not_aligned(const LintInput& input);
+Findings tokens_not_aligned(const LintInput& input);
+Findings head_size_past_fused_limit(const LintInput& input);
+Findings narrow_heads(const LintInput& input);
+Findings mlp_width_not_aligned(const LintInput& input);
+Findings mlp_width_8h_over_3(const LintInput& input);
+Findings heads_not_divisible_by_tp(const LintInput& input);
+Findings kv_heads_not_divisible_by_tp(const LintInput& input);
+Findings vocabulary_not_divisible_by_tp(const LintInput& input);
+Findings batch_heads_not_divisible_by_tp(const LintInput& input);
+Findings layers_not_divisible_by_stages(const LintInput& input);
+Findings micro_batch_smaller_than_memory_allows(const LintInput& input);
+Findings tensor_parallel_wider_than_needed(const LintInput& input);
+Findings gemm_just_past_a_tile(const LintInput& input);
+Findings gemm_just_past_a_wave(const LintInput& input);
+Findings expert_width_not_aligned(const LintInput& input);
+
+}  // namespace tilewright::checks

@@ -1,0 +1,22 @@
+// TW017. Splitting a layer over fewer GPUs, as far as memory allows, makes the products larger and the collectives
+// smaller; the GPUs set free can work on other data.
+#include "lint/counterfactual.h"
+#include "lint/rules.h"
+
+namespace tilewright::checks {
+
+Findings tensor_parallel_wider_than_needed(const LintInput& input) {
+    if (input.workload.phase != Phase::Train || input.workload.forward_only) return {};
+    std::vector<Verdict> verdicts;
+    const std::int64_t tp = input.workload.parallel.tp;
+    for (std::int64_t fewer = tp / 2; fewer >= 1; --fewer) {
+        if (tp % fewer != 0) continue;
+        auto trial = attempt(input, "tp", fewer);
+        if (!trial || !trial->fits) continue;
+        const Seconds cost = saved(input, *trial);
+        verdicts.push_back({std::move(*trial), cost});
+    }
+    return findings(input, nearest_good(input, verdicts), named_value(input, "tp") + " is more than memory asks for");
+}
+
+}  // namespace tilewright::checks
