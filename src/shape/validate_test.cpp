@@ -86,6 +86,16 @@ TEST(ValidateShape, NamesTheFaultOfExpertsAndLatentAttention) {
     }
 }
 
+TEST(ValidateShape, LimitsTheParametersTo2To62) {
+    Shape shape = gpt2();
+    shape.hidden = std::int64_t{1} << 20;
+    shape.ffn = two_31;
+    shape.layers = (1 << 10) - 1;
+    EXPECT_EQ(validate(shape), Problems{});
+    shape.layers = 1 << 10;  // the MLPs alone are 2^62
+    expect_only(shape, "shape");
+}
+
 TEST(ValidateShape, ReportsEveryProblemTogether) {
     Shape shape = gpt2();
     shape.hidden = 0;
