@@ -52,14 +52,14 @@ struct Attention {
 
 enum class StreamKind { Norm, Pointwise, Softmax, Embedding, Loss, Optimizer };
 
-/// A kernel that only streams memory: norm, pointwise, softmax, embedding, loss, optimizer.
+/// A kernel that only streams memory: norm, pointwise, softmax, embedding, loss, optimizer. Its arithmetic is not
+/// counted, as in every published FLOP count of a transformer.
 struct Stream {
     StreamKind kind = StreamKind::Pointwise;
     std::int64_t rows = 0;   ///< independent rows (tokens)
     std::int64_t width = 0;  ///< elements of a row
     Bytes read;
     Bytes written;
-    Flops flops;
 
     friend bool operator==(const Stream&, const Stream&) = default;
 };
@@ -109,11 +109,13 @@ struct OpGraph {
     std::vector<Op> ops;
 };
 
-/// The whole model: embedding, this GPU's layers, head; in training also loss, backward and the optimizer.
-/// Both arguments must be valid, and fit each other (see `validate(shape, workload)`).
+/// The whole model: embedding, this GPU's layers, head; in training also loss, backward and the optimizer. With
+/// pipeline stages, this GPU is the last one. docs/lowering.md lists the kernels. Both arguments must be valid, and fit
+/// each other (see `validate(shape, workload)`).
 OpGraph lower(const Shape& shape, const Workload& workload);
 
-/// One layer alone, without embedding, head and optimizer. With experts, a layer that has them.
+/// One layer alone, without embedding, head and optimizer. With experts, a layer that has them; with a window, a layer
+/// that has it.
 OpGraph lower_layer(const Shape& shape, const Workload& workload);
 
 /// Reasons why this shape cannot run in this workload (heads not divisible by tp, …), beyond those of each alone.

@@ -1,0 +1,120 @@
+#include "ops/builder.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace tilewright::lowering {
+
+namespace {
+
+std::int64_t query_length(const Workload& work) {
+    return work.phase == Phase::Decode ? 1 : ceil_div(work.seq, work.parallel.cp);
+}
+
+double bytes_of(std::int64_t rows, std::int64_t width, int element) {
+    return static_cast<double>(rows) * static_cast<double>(width) * element;
+}
+
+}  // namespace
+
+Builder::Builder(const Shape& whole, const Workload& workload)
+    : shape(shard(whole, workload.parallel)),
+      work(workload),
+      tokens(workload.batch * query_length(workload)),
+      q_len(query_length(workload)),
+      kv_len(workload.kv_len > 0 ? workload.kv_len : workload.seq),
+      element(storage_bytes(workload.precision)),
+      training(workload.phase == Phase::Train && !workload.forward_only),
+      eager(workload.runtime == Runtime::Eager),
+      ideal(workload.runtime == Runtime::Ideal) {}
+
+void Builder::forward(Op op) {
+    op.pass = Pass::Forward;
+    op.count *= count;
+    if (!training) op.saved = {};
+    forward_.push_back(op);
+}
+
+void Builder::backward(Op op) {
+    if (!training) return;
+    op.pass = Pass::Backward;
+    op.count *= count;
+    backward_.push_back(op);
+}
+
+void Builder::backward(const Piece& piece) {
+    if (training) backward_.push_back(stream(piece, Pass::Backward));
+}
+
+void Builder::update(Op op) {
+    if (!training) return;
+    op.pass = Pass::Update;
+    update_.push_back(op);
+}
+
+Op Builder::stream(const Piece& piece, Pass pass) const {
+    const double tensor = bytes_of(piece.rows, piece.width, element);
+    const Stream work_done{piece.kind, piece.rows, piece.width, {piece.reads * tensor}, {piece.writes * tensor}};
+    const Bytes saved{training ? piece.saved * tensor : 0.0};
+    return {piece.name, piece.component, pass, count * piece.launches, work_done, saved};
+}
+
+void Builder::linear(const Linear& l) {
+    const std::int64_t rows = l.rows > 0 ? l.rows : tokens;
+    const std::int64_t batch = std::max<std::int64_t>(1, l.groups);
+    const bool grouped = l.groups > 0;
+    const bool narrow = l.low_precision || work.precision != Precision::Fp8;
+    const Precision precision = narrow ? work.precision : Precision::Bf16;
+    const double saved = l.saved * bytes_of(rows, batch, element);
+    const auto gemm = [&](std::string_view name, Gemm sizes, double kept) {
+        sizes.batch = batch;
+        sizes.precision = precision;
+        sizes.grouped = grouped;
+        return Op{name, l.component, Pass::Forward, 1, sizes, {kept}};
+    };
+    forward(gemm(l.names.forward, {Layout::TN, rows, l.out, l.in}, saved));
+    if (l.bias && !ideal) {
+        const double shrink = 1.0 / static_cast<double>(rows);
+        backward(Piece{l.names.bias, l.component, StreamKind::Pointwise, rows * batch, l.out, 1, shrink});
+    }
+    backward(gemm(l.names.weight, {Layout::NT, l.out, l.in, rows}, 0));
+    backward(gemm(l.names.input, {Layout::NN, rows, l.in, l.out}, 0));
+}
+
+void Builder::norm(const Norm& n) {
+    const double inputs = 1 + n.added;
+    forward(Piece{n.names.forward, Component::Norm, StreamKind::Norm, n.rows, n.width, inputs, n.added > 0 ? 2.0 : 1.0,
+                  n.saved});
+    const bool own_addition = n.branches && eager;
+    if (own_addition) {
+        backward(Piece{"residual backward", Component::Residual, StreamKind::Pointwise, n.rows, n.width, 2, 1});
+    }
+    if (!ideal) backward(Piece{n.names.weight, Component::Norm, StreamKind::Norm, n.rows, n.width, 2, 0});
+    const double gradients = n.branches && !eager ? 3 : 2;
+    backward(Piece{n.names.backward, Component::Norm, StreamKind::Norm, n.rows, n.width, gradients, 1});
+}
+
+void Builder::collective(std::string_view name, const Collective& work_done, Pass pass) {
+    if (work_done.ranks <= 1) return;
+    const Op op{name, Component::Communication, pass, 1, work_done, {}};
+    if (pass == Pass::Forward) forward(op);
+    if (pass == Pass::Backward) backward(op);
+    if (pass == Pass::Update) update(op);
+}
+
+void Builder::join_gradients(std::string_view name, std::int64_t readers, std::int64_t width) {
+    if (!eager || readers < 2) return;
+    Piece sum{name, Component::Residual, StreamKind::Pointwise, tokens, width, 2, 1};
+    sum.launches = readers - 1;
+    backward(sum);
+}
+
+OpGraph Builder::finish() && {
+    OpGraph graph{std::move(forward_)};
+    graph.ops.insert(graph.ops.end(), std::make_move_iterator(backward_.rbegin()),
+                     std::make_move_iterator(backward_.rend()));
+    graph.ops.insert(graph.ops.end(), update_.begin(), update_.end());
+    return graph;
+}
+
+}  // namespace tilewright::lowering

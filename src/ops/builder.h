@@ -1,0 +1,106 @@
+// The one place where kernels are put in launch order. A piece of the model (a linear layer, a norm, a pointwise step)
+// is stated once; the builder appends its forward kernel and, in training, stacks its backward kernels, which
+// are launched in the opposite order. Sizes are those of one GPU (see shard.h); formulas are in docs/lowering.md.
+#pragma once
+
+#include "ops/shard.h"
+#include "tilewright/ops.h"
+
+namespace tilewright::lowering {
+
+/// The names of a linear layer's kernels: product, input gradient, weight gradient, bias gradient.
+struct LinearNames {
+    std::string_view forward, input, weight, bias;
+};
+
+/// y = x W^T + bias over `rows` tokens; with `groups` experts, `rows` is the tokens of one.
+struct Linear {
+    LinearNames names;
+    Component component = Component::Mlp;
+    std::int64_t in = 0;
+    std::int64_t out = 0;
+    bool bias = false;
+    double saved = 0;       ///< output elements per row that the backward pass needs
+    std::int64_t rows = 0;  ///< 0: every token
+    std::int64_t groups = 0;
+    bool low_precision = true;  ///< false: stays in bf16 when the blocks run in fp8 (head, router)
+};
+
+/// The names of a norm's kernels: forward, input gradient, weight gradient.
+struct NormNames {
+    std::string_view forward, backward, weight;
+};
+
+/// A norm over rows of `width` elements.
+struct Norm {
+    NormNames names;
+    std::int64_t rows = 0;
+    std::int64_t width = 0;
+    int added = 0;          ///< tensors added to its input by the same kernel, which then writes the sum too
+    bool branches = false;  ///< its input also runs on as the residual stream, whose gradient joins here
+    double saved = 0;       ///< tensors of rows * width kept for the backward pass
+};
+
+/// A streaming kernel; traffic is in units of the rows * width tensor.
+struct Piece {
+    std::string_view name;
+    Component component = Component::Mlp;
+    StreamKind kind = StreamKind::Pointwise;
+    std::int64_t rows = 0;
+    std::int64_t width = 0;
+    double reads = 1;
+    double writes = 1;
+    double saved = 0;
+    std::int64_t launches = 1;
+};
+
+/// Kernels under construction and the sizes every block needs.
+class Builder {
+public:
+    Builder(const Shape& whole, const Workload& workload);
+
+    const Shape shape;  ///< this GPU's shard
+    const Workload work;
+    const std::int64_t tokens;  ///< rows of an activation
+    const std::int64_t q_len;
+    const std::int64_t kv_len;
+    const int element;       ///< bytes of one activation
+    const bool training;     ///< backward kernels are launched and activations kept
+    const bool eager;        ///< every pointwise step is a kernel
+    const bool ideal;        ///< every pointwise step that a product's epilogue could do is free
+    std::int64_t count = 1;  ///< layers that the next kernels stand for
+
+    void linear(const Linear& linear);
+    void norm(const Norm& norm);
+    void forward(const Piece& piece) { forward_.push_back(stream(piece, Pass::Forward)); }
+    void backward(const Piece& piece);
+    void forward(Op op);
+    void backward(Op op);  ///< of one piece: the last to be launched comes first
+    void update(Op op);
+    void collective(std::string_view name, const Collective& work, Pass pass);
+
+    /// In eager mode, the additions that join the gradients of a tensor of `width` read by several layers.
+    void join_gradients(std::string_view name, std::int64_t readers, std::int64_t width);
+
+    /// Forward kernels, then backward ones, then the update.
+    OpGraph finish() &&;
+
+private:
+    Op stream(const Piece& piece, Pass pass) const;
+
+    std::vector<Op> forward_, backward_, update_;
+};
+
+/// Norm-free attention half of a layer: projections, positions, attention, output projection.
+void attention_block(Builder& builder);
+
+/// Norm-free MLP half of a layer: dense, or router and experts.
+void mlp_block(Builder& builder);
+
+/// How a layer stands among others.
+enum class Surroundings { Alone, Stack };
+
+/// All layers of this GPU; in a stack a compiled runtime joins a layer's last addition with the next norm.
+void layers(Builder& builder, Surroundings surroundings);
+
+}  // namespace tilewright::lowering

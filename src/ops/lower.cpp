@@ -1,0 +1,186 @@
+// A whole step on one GPU: embedding, layers, head, loss, and after the backward pass the gradients' reduction and the
+// optimizer. docs/lowering.md lists what is launched and why.
+#include "ops/builder.h"
+
+namespace tilewright {
+
+namespace {
+
+using namespace lowering;
+
+std::int64_t embedding_width(const Shape& s) { return s.embedding_dim > 0 ? s.embedding_dim : s.hidden; }
+
+double bytes_of(std::int64_t rows, std::int64_t width, int element) {
+    return static_cast<double>(rows) * static_cast<double>(width) * element;
+}
+
+Piece table(std::string_view name, std::int64_t rows, std::int64_t width) {
+    return {name, Component::Embedding, StreamKind::Embedding, rows, width};
+}
+
+/// A row per token, its gradient scattered into a zeroed table (ideal: into the head's gradient when tied).
+void look_up(Builder& b) {
+    const Shape& s = b.shape;
+    const std::int64_t width = embedding_width(s);
+    const double bytes = bytes_of(b.tokens, width, b.element);
+    Piece zero = table("embedding backward", s.vocab, width);
+    zero.reads = 0;
+    Piece sum = table("embedding backward", s.vocab, width);
+    sum.reads = 2;
+    Piece rows = table("embedding", b.tokens, width);
+    if (s.positions == Positions::Learned && !b.eager) rows.reads += 1 / static_cast<double>(b.work.batch);
+    b.forward(rows);
+    b.collective("embedding all-reduce", {CollectiveKind::AllReduce, {bytes}, b.work.parallel.tp}, Pass::Forward);
+    if (s.tied && !b.ideal) b.backward(sum);
+    b.backward(table("embedding backward", b.tokens, width));
+    if (!(s.tied && b.ideal)) b.backward(zero);
+}
+
+/// Learned positions: eager, a look-up and an addition of their own; backward, a sum over the batch.
+void add_positions(Builder& b) {
+    const Shape& s = b.shape;
+    if (s.positions != Positions::Learned) return;
+    const double share = 1 / static_cast<double>(b.work.batch);
+    Piece sum = table("embedding", b.tokens, s.hidden);
+    sum.reads = 1 + share;
+    if (b.eager) b.forward(table("embedding", b.q_len, s.hidden));
+    if (b.eager) b.forward(sum);
+    Piece reduce = table("embedding backward", b.tokens, s.hidden);
+    reduce.writes = share;
+    b.backward(reduce);
+}
+
+void embedding(Builder& b) {
+    const Shape& s = b.shape;
+    look_up(b);
+    if (s.embedding_dim > 0) {
+        b.linear({{"embedding projection", "embedding projection dX", "embedding projection dW", ""},
+                  Component::Embedding,
+                  s.embedding_dim,
+                  s.hidden});
+    }
+    add_positions(b);
+    if (s.norms.embedding) {
+        b.norm({{"embedding norm", "embedding norm backward", "embedding norm dW"}, b.tokens, s.hidden, 0, false, 2});
+    }
+}
+
+/// Cross-entropy. Eager: the logits in fp32, their log-softmax and what becomes of it, as kernels of their own.
+/// Compiled: one read forward, one rewrite backward. Ideal: one kernel that turns logits into their gradient.
+void loss(Builder& b, std::int64_t rows) {
+    const double wide = static_cast<double>(sizeof(float)) / b.element;
+    const auto kernel = [&](double reads, double writes, double saved = 0) {
+        return Piece{"loss", Component::Loss, StreamKind::Loss, rows, b.shape.vocab, reads, writes, saved};
+    };
+    const auto backward = [&](Piece piece) {
+        piece.name = "loss backward";
+        b.backward(piece);
+    };
+    const double statistics = static_cast<double>(rows) * sizeof(float);
+    if (b.eager) {
+        if (b.element < static_cast<int>(sizeof(float))) {
+            b.forward(kernel(1, wide));
+            backward(kernel(wide, 1));
+        }
+        b.forward(kernel(wide, wide, wide));
+        backward(kernel(2 * wide, wide));
+        backward(kernel(0, wide));
+    } else if (b.ideal && b.training) {
+        b.forward(kernel(1, 1, 1));
+    } else {
+        b.forward(kernel(1, 0, 1));
+        backward(kernel(1, 1));
+    }
+    for (int i = 0; i < 3; ++i) {  // the largest logit, the target's logit, the sum of exponentials (Megatron-LM)
+        b.collective("loss all-reduce", {CollectiveKind::AllReduce, {statistics}, b.work.parallel.tp}, Pass::Forward);
+    }
+}
+
+/// Every token's logits in training, the last token's of each sequence otherwise.
+void head(Builder& b) {
+    const Shape& s = b.shape;
+    const bool train = b.work.phase == Phase::Train;
+    const std::int64_t rows = train ? b.tokens : b.work.batch;
+    const std::int64_t width = embedding_width(s);
+    const std::int64_t tp = b.work.parallel.tp;
+    if (s.norms.final) {
+        b.norm({{"final norm", "final norm backward", "final norm dW"}, rows, s.hidden, 0, false, 1});
+    }
+    if (s.embedding_dim > 0) {
+        b.linear({.names = {"head projection", "head projection dX", "head projection dW", ""},
+                  .component = Component::Head,
+                  .in = s.hidden,
+                  .out = width,
+                  .saved = static_cast<double>(width),
+                  .rows = rows});
+    }
+    const double dx = bytes_of(rows, width, b.element);
+    b.collective("head all-reduce backward", {CollectiveKind::AllReduce, {dx}, tp}, Pass::Backward);
+    b.linear({.names = {"head", "head dX", "head dW", "head dB"},
+              .component = Component::Head,
+              .in = width,
+              .out = s.vocab,
+              .bias = s.bias.head,
+              .rows = rows,
+              .low_precision = false});
+    if (train) return loss(b, rows);
+    const double logits = bytes_of(rows, s.vocab, b.element) * static_cast<double>(tp);
+    b.collective("head all-gather", {CollectiveKind::AllGather, {logits}, tp}, Pass::Forward);
+}
+
+/// Activations in from the stage before, their gradient back to it.
+void pipeline(Builder& b) {
+    if (b.work.parallel.pp == 1) return;
+    const Collective hand{CollectiveKind::SendReceive, {bytes_of(b.tokens, b.shape.hidden, b.element)}, 2};
+    b.collective("pipeline receive", hand, Pass::Forward);
+    b.collective("pipeline send backward", hand, Pass::Backward);
+}
+
+/// Gradients reduced over the replicas, AdamW on what this rank owns, parameters gathered again where ZeRO shards them.
+void optimizer(Builder& b, double parameters) {
+    const Parallelism& parallel = b.work.parallel;
+    const std::int64_t ranks = replicas(parallel);
+    const Bytes bytes{parameters * b.element};
+    const bool sharded = parallel.zero_stage > 0;
+    const auto collective = [&](std::string_view name, CollectiveKind kind, Pass pass) {
+        b.collective(name, {kind, bytes, ranks}, pass);
+    };
+    if (sharded) {
+        collective("gradient reduce-scatter", CollectiveKind::ReduceScatter, Pass::Update);
+    } else {
+        collective("gradient all-reduce", CollectiveKind::AllReduce, Pass::Update);
+    }
+    const double owned = sharded ? parameters / static_cast<double>(ranks) : parameters;
+    Stream step{StreamKind::Optimizer, static_cast<std::int64_t>(owned), 1, {}, {}};
+    step.read = {4 * owned * b.element};     // parameter, gradient, two moments
+    step.written = {3 * owned * b.element};  // parameter, two moments
+    b.update(Op{"adamw", Component::Optimizer, Pass::Update, 1, step, {}});
+    if (sharded) collective("parameter all-gather", CollectiveKind::AllGather, Pass::Update);
+    if (parallel.zero_stage == 3) collective("parameter all-gather", CollectiveKind::AllGather, Pass::Update);
+}
+
+}  // namespace
+
+OpGraph lower(const Shape& shape, const Workload& workload) {
+    Builder b(shape, workload);
+    workload.parallel.pp > 1 ? pipeline(b) : embedding(b);
+    b.count = b.shape.layers;
+    layers(b, Surroundings::Stack);
+    b.count = 1;
+    head(b);
+    if (b.training) optimizer(b, local_parameters(shape, workload.parallel));
+    return std::move(b).finish();
+}
+
+OpGraph lower_layer(const Shape& shape, const Workload& workload) {
+    Shape one = shape;
+    one.layers = 1;
+    if (one.experts) one.experts->dense_layers = 0;
+    Workload whole_layer = workload;
+    whole_layer.parallel.pp = 1;
+    Builder b(one, whole_layer);
+    layers(b, Surroundings::Alone);
+    return std::move(b).finish();
+}
+
+}  // namespace tilewright

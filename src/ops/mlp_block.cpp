@@ -1,0 +1,163 @@
+// The MLP half of a layer: a plain or gated MLP, or a router that sends each token to a few experts, whose products are
+// grouped: one group per expert that is visited, each with the expected number of tokens.
+#include <algorithm>
+#include <cmath>
+
+#include "ops/builder.h"
+
+namespace tilewright::lowering {
+
+namespace {
+
+/// The names of one MLP's kernels.
+struct MlpNames {
+    LinearNames up, gate, down;
+    std::string_view activation, activation_backward, input_backward;
+};
+
+constexpr MlpNames dense_names{{"mlp up", "mlp up dX", "mlp up dW", "mlp up dB"},
+                               {"mlp gate", "mlp gate dX", "mlp gate dW", "mlp gate dB"},
+                               {"mlp down", "mlp down dX", "mlp down dW", "mlp down dB"},
+                               "activation",
+                               "activation backward",
+                               "mlp input backward"};
+constexpr MlpNames shared_names{{"shared up", "shared up dX", "shared up dW", "shared up dB"},
+                                {"shared gate", "shared gate dX", "shared gate dW", "shared gate dB"},
+                                {"shared down", "shared down dX", "shared down dW", "shared down dB"},
+                                "shared activation",
+                                "shared activation backward",
+                                "shared input backward"};
+constexpr MlpNames expert_names{{"expert up", "expert up dX", "expert up dW", "expert up dB"},
+                                {"expert gate", "expert gate dX", "expert gate dW", "expert gate dB"},
+                                {"expert down", "expert down dX", "expert down dW", "expert down dB"},
+                                "expert activation",
+                                "expert activation backward",
+                                "expert input backward"};
+
+/// One MLP: `rows` tokens in each of `groups` experts, or 0 groups for a dense one.
+struct Mlp {
+    const MlpNames& names;
+    std::int64_t width, rows, groups;
+};
+
+/// silu(gate) * up, or the plain activation.
+void activation(Builder& b, const Mlp& mlp) {
+    const bool gated = b.shape.mlp == MlpKind::Gated;
+    const std::int64_t rows = mlp.rows * std::max<std::int64_t>(1, mlp.groups);
+    const auto kernel = [&](std::string_view name, double reads, double writes, double saved = 0) {
+        return Piece{name, Component::Activation, StreamKind::Pointwise, rows, mlp.width, reads, writes, saved};
+    };
+    const auto& [forward, backward] = std::pair{mlp.names.activation, mlp.names.activation_backward};
+    if (b.ideal) return;
+    if (!gated) {
+        b.forward(kernel(forward, 1, 1, 1));
+        b.backward(kernel(backward, 2, 1));
+    } else if (b.eager) {
+        b.forward(kernel(forward, 1, 1, 1));
+        b.forward(kernel(forward, 2, 1, 1));
+        for (int product = 0; product < 3; ++product) b.backward(kernel(backward, 2, 1));
+    } else {
+        b.forward(kernel(forward, 2, 1, 1));
+        b.backward(kernel(backward, 3, 2));
+    }
+}
+
+void mlp(Builder& b, const Mlp& mlp) {
+    const Shape& s = b.shape;
+    const bool gated = s.mlp == MlpKind::Gated;
+    const double width = static_cast<double>(mlp.width);
+    const auto linear = [&](const LinearNames& names, std::int64_t in, std::int64_t out, double saved) {
+        b.linear({names, Component::Mlp, in, out, s.bias.mlp, saved, mlp.rows, mlp.groups});
+    };
+    if (gated) {
+        Piece sum{mlp.names.input_backward,
+                  Component::Residual,
+                  StreamKind::Pointwise,
+                  mlp.rows * std::max<std::int64_t>(1, mlp.groups),
+                  s.hidden,
+                  2};
+        if (b.eager) b.backward(sum);
+        linear(mlp.names.gate, s.hidden, mlp.width, width);
+    }
+    linear(mlp.names.up, s.hidden, mlp.width, b.ideal ? 2 * width : width);  // ideal: the epilogue keeps both sides
+    activation(b, mlp);
+    linear(mlp.names.down, mlp.width, s.hidden, 0);
+}
+
+/// Routed tokens of one expert and the experts visited, both as expected when every expert is equally likely.
+struct Load {
+    std::int64_t rows, groups;
+};
+
+Load expected_load(const Builder& b, const Experts& experts) {
+    const double count = static_cast<double>(experts.count);
+    const double active = static_cast<double>(experts.active);
+    const double ranks = static_cast<double>(b.work.parallel.ep);
+    const double tokens = static_cast<double>(b.tokens) * ranks;
+    const double visited = count * -std::expm1(tokens * std::log1p(-active / count)) / ranks;
+    const std::int64_t groups = std::max<std::int64_t>(1, std::llround(visited));
+    return {static_cast<std::int64_t>(std::ceil(tokens * active / ranks / static_cast<double>(groups))), groups};
+}
+
+void route(Builder& b, const Experts& experts) {
+    b.linear({{"router", "router dX", "router dW", ""},
+              Component::Router,
+              b.shape.hidden,
+              experts.count,
+              false,
+              0,
+              0,
+              0,
+              false});
+    Piece top{"router top-k", Component::Router, StreamKind::Softmax, b.tokens, experts.count, 1, 1, 1};
+    b.forward(top);
+    top.name = "router top-k backward";
+    top.reads = 2;
+    b.backward(top);
+}
+
+/// Tokens to their experts and back: across GPUs with expert parallelism, then a copy in expert order.
+void experts_block(Builder& b, const Experts& experts) {
+    const std::int64_t hidden = b.shape.hidden;
+    const std::int64_t readers = 2 + (experts.shared_ffn > 0 ? 1 : 0);
+    const double active = static_cast<double>(experts.active);
+    const double sent = static_cast<double>(b.tokens) * static_cast<double>(hidden) * active * b.element;
+    const Collective exchange{CollectiveKind::AllToAll, {sent}, b.work.parallel.ep};
+    const Load load = expected_load(b, experts);
+    const auto copy = [&](std::string_view name, double reads, double writes, double saved = 0) {
+        return Piece{name, Component::Router, StreamKind::Pointwise, b.tokens, hidden, reads, writes, saved};
+    };
+    b.join_gradients("mlp input backward", readers, hidden);
+    route(b, experts);
+    if (experts.shared_ffn > 0) mlp(b, {shared_names, experts.shared_ffn, b.tokens, 0});
+    if (!b.ideal) {
+        b.forward(copy("expert permute", active, active, active));
+        b.backward(copy("expert permute backward", active, 1));
+    }
+    b.collective("expert dispatch", exchange, Pass::Forward);
+    b.collective("expert dispatch backward", exchange, Pass::Backward);
+    mlp(b, {expert_names, experts.ffn, load.rows, load.groups});
+    b.collective("expert return", exchange, Pass::Forward);
+    b.collective("expert return backward", exchange, Pass::Backward);
+    b.forward(copy("expert combine", active, 1, active));
+    b.backward(copy("expert combine backward", 1 + active, active));
+    if (experts.shared_ffn > 0 && b.eager) b.forward(copy("expert combine", 2, 1));
+}
+
+}  // namespace
+
+void mlp_block(Builder& b) {
+    const std::int64_t all = b.count;
+    const std::int64_t dense = b.shape.experts ? std::min(all, b.shape.experts->dense_layers) : all;
+    if (dense > 0) {
+        b.count = dense;
+        mlp(b, {dense_names, b.shape.ffn, b.tokens, 0});
+    }
+    if (all > dense) {
+        b.count = all - dense;
+        experts_block(b, *b.shape.experts);
+    }
+    b.count = all;
+}
+
+}  // namespace tilewright::lowering

@@ -1,0 +1,23 @@
+// What one GPU holds of a model. A shard is itself a shape (fewer heads, a narrower MLP, fewer layers), so that
+// lowering and counting need no division by the parallel degrees. Sizes that do not divide are rounded up, as if
+// padded. With pipeline stages the GPU described is the last one: it has the head and the loss, and no embedding to
+// look up.
+#pragma once
+
+#include "tilewright/ops.h"
+
+namespace tilewright::lowering {
+
+/// The part of the shape that one GPU computes.
+Shape shard(const Shape& shape, const Parallelism& parallel);
+
+/// Parameters that one GPU holds before ZeRO shards them.
+double local_parameters(const Shape& shape, const Parallelism& parallel);
+
+/// Ranks that hold the same parameters and therefore reduce gradients with each other.
+constexpr std::int64_t replicas(const Parallelism& parallel) { return parallel.dp * parallel.cp; }
+
+/// Bytes of one element of an activation, a parameter or a gradient: fp8 is an input format of products only.
+constexpr int storage_bytes(Precision precision) { return precision == Precision::Fp8 ? 2 : element_bytes(precision); }
+
+}  // namespace tilewright::lowering
