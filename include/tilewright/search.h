@@ -36,6 +36,10 @@ struct SearchResult {
     std::vector<Candidate> candidates;  ///< fastest first
 };
 
+/// Every shape that keeps hidden size and layers and differs in heads, vocabulary padding and MLP width is priced; those
+/// faster than the given one are kept. Kernels that are the same in both cancel in the interval of a speed-up: only the
+/// changed ones widen it, the errors of the two sides taken as independent. The shape must be able to run in the
+/// workload.
 SearchResult search(const Shape& shape, const Workload& workload, const Pricer& pricer,
                     const SearchOptions& options = {});
 
