@@ -1,3 +1,4 @@
+// What follows from changing one dimension, case by case, and two laws that hold for any shape and value.
 #include <gtest/gtest.h>
 
 #include <rapidcheck/gtest.h>

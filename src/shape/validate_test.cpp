@@ -1,3 +1,5 @@
+// Every way in which a shape can be wrong, one fault at a time, and any numbers at all: refused or counted, never
+// overflowing.
 #include <gtest/gtest.h>
 
 #include <rapidcheck/gtest.h>

@@ -1,3 +1,4 @@
+// Every way in which a workload can be wrong by itself, one fault at a time.
 #include "tilewright/workload.h"
 
 #include <gtest/gtest.h>
