@@ -1,0 +1,252 @@
+// Linear algebra, norms, activations, softmax, loss and optimizer, as loops.
+#include "measure/reference.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <limits>
+#include <thread>
+
+namespace tilewright::measure::reference {
+namespace {
+
+std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
+std::int64_t rows_of(const Vector& x, std::int64_t width) { return static_cast<std::int64_t>(x.size()) / width; }
+
+constexpr double gelu_slope = 0.7978845608028654;  ///< sqrt(2 / pi)
+constexpr double gelu_cubic = 0.044715;
+
+struct Moments {
+    double mean = 0.0;
+    double inverse_deviation = 0.0;
+};
+
+Moments moments(const double* x, std::int64_t width, NormKind kind) {
+    Moments result;
+    const auto n = static_cast<double>(width);
+    if (kind == NormKind::Layer) {
+        for (std::int64_t i = 0; i < width; ++i) result.mean += x[i] / n;
+    }
+    double variance = 0.0;
+    for (std::int64_t i = 0; i < width; ++i) variance += (x[i] - result.mean) * (x[i] - result.mean) / n;
+    result.inverse_deviation = 1.0 / std::sqrt(variance + norm_epsilon);
+    return result;
+}
+
+double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
+
+}  // namespace
+
+void for_each_parallel(std::int64_t count, const std::function<void(std::int64_t)>& body) {
+    std::atomic<std::int64_t> next = 0;
+    const auto work = [&] {
+        for (std::int64_t i = next++; i < count; i = next++) body(i);
+    };
+    std::vector<std::thread> helpers;
+    const auto cores = static_cast<std::int64_t>(std::thread::hardware_concurrency());
+    for (std::int64_t i = 1; i < std::min(cores, count); ++i) helpers.emplace_back(work);
+    work();
+    for (std::thread& helper : helpers) helper.join();
+}
+
+double relative_error(const Vector& a, const Vector& b) {
+    if (a.size() != b.size()) return std::numeric_limits<double>::infinity();
+    double difference = 0.0;
+    double size = 0.0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        difference += (a[i] - b[i]) * (a[i] - b[i]);
+        size += b[i] * b[i];
+    }
+    if (!std::isfinite(difference)) return std::numeric_limits<double>::infinity();
+    return std::sqrt(difference / std::max(size, std::numeric_limits<double>::min()));
+}
+
+Vector matmul(const Gemm& gemm, const Vector& a, const Vector& b) {
+    const std::int64_t m = gemm.m;
+    const std::int64_t n = gemm.n;
+    const std::int64_t k = gemm.k;
+    const std::int64_t a_row = gemm.layout == Layout::NT ? 1 : k;
+    const std::int64_t a_step = gemm.layout == Layout::NT ? m : 1;
+    const std::int64_t b_column = gemm.layout == Layout::TN ? k : 1;
+    const std::int64_t b_step = gemm.layout == Layout::TN ? 1 : n;
+    Vector c(at(m * n));
+    for_each_parallel(m, [&](std::int64_t i) {
+        for (std::int64_t j = 0; j < n; ++j) {
+            double total = 0.0;
+            for (std::int64_t p = 0; p < k; ++p) {
+                total += a[at(i * a_row + p * a_step)] * b[at(j * b_column + p * b_step)];
+            }
+            c[at(i * n + j)] = total;
+        }
+    });
+    return c;
+}
+
+void add_bias(Vector& rows, const Vector& bias) {
+    for (std::size_t i = 0; i < rows.size() && !bias.empty(); ++i) rows[i] += bias[i % bias.size()];
+}
+
+Vector column_sum(const Vector& rows, std::int64_t width) {
+    Vector total(at(width));
+    for (std::size_t i = 0; i < rows.size(); ++i) total[i % total.size()] += rows[i];
+    return total;
+}
+
+Vector sum(Vector a, const Vector& b) {
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] += b[i];
+    return a;
+}
+
+Vector norm(const Vector& x, const NormWeights& weights) {
+    const auto width = static_cast<std::int64_t>(weights.gamma.size());
+    Vector y(x.size());
+    for_each_parallel(rows_of(x, width), [&](std::int64_t row) {
+        const Moments of = moments(&x[at(row * width)], width, weights.kind);
+        for (std::int64_t i = 0; i < width; ++i) {
+            const double scaled = (x[at(row * width + i)] - of.mean) * of.inverse_deviation * weights.gamma[at(i)];
+            y[at(row * width + i)] = scaled + (weights.beta.empty() ? 0.0 : weights.beta[at(i)]);
+        }
+    });
+    return y;
+}
+
+NormGradient norm_gradient(const Vector& x, const NormWeights& weights, const Vector& grad_y) {
+    const auto width = static_cast<std::int64_t>(weights.gamma.size());
+    NormGradient grad{Vector(x.size()), Vector(weights.gamma.size()), Vector(weights.beta.size())};
+    for (std::int64_t row = 0; row < rows_of(x, width); ++row) {
+        const double* in = &x[at(row * width)];
+        const double* out = &grad_y[at(row * width)];
+        const Moments of = moments(in, width, weights.kind);
+        double mean_g = 0.0;
+        double mean_gx = 0.0;
+        for (std::int64_t i = 0; i < width; ++i) {
+            const double hat = (in[i] - of.mean) * of.inverse_deviation;
+            const double g = out[i] * weights.gamma[at(i)];
+            mean_g += g / static_cast<double>(width);
+            mean_gx += g * hat / static_cast<double>(width);
+            grad.gamma[at(i)] += out[i] * hat;
+            if (!grad.beta.empty()) grad.beta[at(i)] += out[i];
+        }
+        if (weights.kind == NormKind::Rms) mean_g = 0.0;
+        for (std::int64_t i = 0; i < width; ++i) {
+            const double hat = (in[i] - of.mean) * of.inverse_deviation;
+            grad.x[at(row * width + i)] =
+                of.inverse_deviation * (out[i] * weights.gamma[at(i)] - mean_g - hat * mean_gx);
+        }
+    }
+    return grad;
+}
+
+Vector gelu(const Vector& x) {
+    Vector y(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        y[i] = 0.5 * x[i] * (1.0 + std::tanh(gelu_slope * (x[i] + gelu_cubic * x[i] * x[i] * x[i])));
+    }
+    return y;
+}
+
+Vector gelu_gradient(const Vector& x, const Vector& grad_y) {
+    Vector grad(x.size());
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        const double t = std::tanh(gelu_slope * (x[i] + gelu_cubic * x[i] * x[i] * x[i]));
+        const double inner = gelu_slope * (1.0 + 3.0 * gelu_cubic * x[i] * x[i]);
+        grad[i] = grad_y[i] * (0.5 * (1.0 + t) + 0.5 * x[i] * (1.0 - t * t) * inner);
+    }
+    return grad;
+}
+
+Vector swiglu(const Vector& gate_up, std::int64_t width) {
+    Vector y(gate_up.size() / 2);
+    for (std::int64_t row = 0; row < rows_of(y, width); ++row) {
+        for (std::int64_t i = 0; i < width; ++i) {
+            const double gate = gate_up[at(2 * row * width + i)];
+            y[at(row * width + i)] = gate * sigmoid(gate) * gate_up[at((2 * row + 1) * width + i)];
+        }
+    }
+    return y;
+}
+
+Vector swiglu_gradient(const Vector& gate_up, const Vector& grad_y, std::int64_t width) {
+    Vector grad(gate_up.size());
+    for (std::int64_t row = 0; row < rows_of(grad_y, width); ++row) {
+        for (std::int64_t i = 0; i < width; ++i) {
+            const double gate = gate_up[at(2 * row * width + i)];
+            const double up = gate_up[at((2 * row + 1) * width + i)];
+            const double s = sigmoid(gate);
+            const double g = grad_y[at(row * width + i)];
+            grad[at(2 * row * width + i)] = g * up * s * (1.0 + gate * (1.0 - s));
+            grad[at((2 * row + 1) * width + i)] = g * gate * s;
+        }
+    }
+    return grad;
+}
+
+Vector rotate(Vector rows, const Rotary& shape, double direction) {
+    const std::int64_t half = shape.head_dim / 2;
+    for (std::int64_t row = 0; row < rows_of(rows, shape.row_width); ++row) {
+        const auto position = static_cast<double>(row % shape.positions);
+        for (std::int64_t head = 0; head < shape.heads; ++head) {
+            double* x = &rows[at(row * shape.row_width + head * shape.head_dim)];
+            for (std::int64_t i = 0; i < half; ++i) {
+                const double exponent = -2.0 * static_cast<double>(i) / static_cast<double>(shape.head_dim);
+                const double angle = direction * position * std::pow(rotary_base, exponent);
+                const double first = x[i];
+                const double second = x[i + half];
+                x[i] = first * std::cos(angle) - second * std::sin(angle);
+                x[i + half] = second * std::cos(angle) + first * std::sin(angle);
+            }
+        }
+    }
+    return rows;
+}
+
+Vector softmax(const Vector& x, std::int64_t width, double scale, const Limit& limit) {
+    Vector y(x.size());
+    for_each_parallel(rows_of(x, width), [&](std::int64_t row) {
+        const std::int64_t seen = limit(row);
+        double most = -std::numeric_limits<double>::infinity();
+        for (std::int64_t i = 0; i < seen; ++i) most = std::max(most, scale * x[at(row * width + i)]);
+        double total = 0.0;
+        for (std::int64_t i = 0; i < seen; ++i) total += std::exp(scale * x[at(row * width + i)] - most);
+        for (std::int64_t i = 0; i < seen; ++i) {
+            y[at(row * width + i)] = std::exp(scale * x[at(row * width + i)] - most) / total;
+        }
+    });
+    return y;
+}
+
+Vector softmax_gradient(const Vector& y, const Vector& grad_y, std::int64_t width, double scale) {
+    Vector grad(y.size());
+    for_each_parallel(rows_of(y, width), [&](std::int64_t row) {
+        double inner = 0.0;
+        for (std::int64_t i = 0; i < width; ++i) inner += y[at(row * width + i)] * grad_y[at(row * width + i)];
+        for (std::int64_t i = 0; i < width; ++i) {
+            grad[at(row * width + i)] = scale * y[at(row * width + i)] * (grad_y[at(row * width + i)] - inner);
+        }
+    });
+    return grad;
+}
+
+Loss cross_entropy(const Vector& logits, const std::vector<std::int32_t>& targets, std::int64_t width) {
+    Loss loss{Vector(targets.size()), softmax(logits, width, 1.0, [=](std::int64_t) { return width; })};
+    for (std::size_t row = 0; row < targets.size(); ++row) {
+        double& hit = loss.gradient[row * at(width) + at(targets[row])];
+        loss.each[row] = -std::log(hit);
+        hit -= 1.0;
+    }
+    for (double& g : loss.gradient) g /= static_cast<double>(targets.size());
+    return loss;
+}
+
+void adamw(const Adam& adam, const Vector& gradient, Vector& p, Vector& m, Vector& v) {
+    const double scale1 = 1.0 - std::pow(adam.beta1, adam.step);
+    const double scale2 = 1.0 - std::pow(adam.beta2, adam.step);
+    for (std::size_t i = 0; i < p.size(); ++i) {
+        m[i] = adam.beta1 * m[i] + (1.0 - adam.beta1) * gradient[i];
+        v[i] = adam.beta2 * v[i] + (1.0 - adam.beta2) * gradient[i] * gradient[i];
+        const double direction = (m[i] / scale1) / (std::sqrt(v[i] / scale2) + adam.epsilon);
+        p[i] -= adam.rate * (direction + adam.decay * p[i]);
+    }
+}
+
+}  // namespace tilewright::measure::reference
