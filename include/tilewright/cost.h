@@ -50,10 +50,33 @@ public:
     Cost price(const Collective& collective) const;
     Cost price(const Op& op) const;  ///< of one launch
 
+    /// Data-sheet rate at which this precision runs here; a mode the part lacks runs at the next wider one.
+    FlopsPerSecond peak(Precision precision) const { return peak_[static_cast<std::size_t>(precision)]; }
+
 private:
+    friend class GemmPricing;
+    Cost fused(const Attention& attention, const AttentionProfile& kernels) const;
+    Cost unfused(const Attention& attention) const;
+
+    /// A kernel variant with what the inner loop would otherwise divide by.
+    struct Variant {
+        double m, n, k;            ///< the tile; k in elements of two bytes
+        double resident;           ///< thread blocks that share one unit
+        double flops_per_k;        ///< 2 m n over the efficiency
+        double inverse_wave_edge;  ///< one over the edge of the square of C that a wave of blocks covers
+        std::size_t index;         ///< in the profile
+    };
+
     Device device_;
     Profile profile_;
     Clock clock_;
+    std::array<FlopsPerSecond, precision_count> peak_;
+    std::array<double, precision_count> seconds_per_flop_;  ///< of one unit at the best rate a product reaches
+    double seconds_per_byte_;                               ///< of a large stream
+    double seconds_per_l2_byte_;
+    std::vector<Variant> variants_;
+    std::array<AlignmentLadder, 2> slowdown_;       ///< one over the profile's ladders: output, reduced
+    std::array<AlignmentLadder, 2> load_slowdown_;  ///< the same for the path from memory
 };
 
 /// One kernel of a step with its price.

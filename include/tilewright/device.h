@@ -59,17 +59,18 @@ struct GemmProfile {
     AlignmentLadder output{};   ///< when the dimension is contiguous and kept (n, or m of NT)
     AlignmentLadder reduced{};  ///< when it is contiguous and summed over (k)
     std::int64_t max_split_k = 1;
-    Seconds tile_overhead;  ///< prologue and epilogue of one thread block
+    Seconds tile_overhead;   ///< prologue and epilogue of one thread block
+    Seconds step_latency;    ///< least time of one step along k: a thread block waits for its next operands
+    Seconds split_overhead;  ///< of reducing the parts of a split k
     BytesPerSecond l2_bandwidth;
-    double exposed_store = 0.5;     ///< of the time to write C, what the main loop of other tiles does not hide
-    double exposed_load = 0.1;      ///< of the shorter of computing and loading, what the longer does not hide
-    double saturating_units = 0.5;  ///< share of the units that must be busy to use the whole memory bandwidth
+    double exposed_store = 0.5;  ///< of the time to write C, what the main loop of other tiles does not hide
+    double exposed_load = 0.1;   ///< of the shorter of computing and loading, what the longer does not hide
 };
 
 /// A fused attention kernel compiled for one head size; others are padded up to it.
 struct HeadKernel {
     std::int64_t head_dim = 0;
-    double forward = 0.5;  ///< fraction of peak on long sequences
+    double forward = 0.5;  ///< fraction of peak on long sequences, at the sustained clock
     double backward = 0.4;
 };
 
@@ -104,6 +105,7 @@ struct Profile {
     AttentionProfile cudnn;
     AttentionProfile flash2;
     double link_fraction = 0.8;  ///< of the link bandwidth a large collective reaches
+    Seconds collective_launch;   ///< of starting one: kernel and handshake
     Seconds collective_latency;  ///< of one step between two ranks
     Interval gemm_interval, attention_interval, stream_interval, collective_interval;
 };

@@ -45,7 +45,8 @@ Problems validate(const Device& device) {
         require_positive(problems, "peak_flops_per_s." + std::string(word), peak->value);
     }
     if (!any_peak) {
-        problems.push_back({"peak_flops_per_s", 0, "no precision has a peak rate", "give at least one, dense: bf16 = …"});
+        problems.push_back(
+            {"peak_flops_per_s", 0, "no precision has a peak rate", "give at least one, dense: bf16 = …"});
     }
     return problems;
 }

@@ -1,0 +1,60 @@
+// How a price explains itself: the time of a perfect kernel is raised step by step to the real one, and each rise is
+// a term. The terms therefore add up to the time by construction.
+#pragma once
+
+#include <algorithm>
+
+#include "tilewright/cost.h"
+
+namespace tilewright {
+
+/// Builds a Cost term by term; a step can only raise the time.
+class Explanation {
+public:
+    /// The time once `term` is counted too, in seconds.
+    void reach(Term term, double time) {
+        const double rise = std::max(0.0, time - reached_);
+        cost_.terms[static_cast<std::size_t>(term)].value += rise;
+        reached_ = std::max(reached_, time);
+    }
+
+    /// The price, its time the exact sum of the terms.
+    Cost finish(Bound bound, Evidence evidence, Interval interval) const {
+        Cost cost = cost_;
+        for (Seconds term : cost.terms) cost.time += term;
+        cost.low = cost.time * interval.low;
+        cost.high = cost.time * interval.high;
+        cost.bound = bound;
+        cost.evidence = evidence;
+        return cost;
+    }
+
+private:
+    Cost cost_;
+    double reached_ = 0.0;
+};
+
+/// Adds `count` launches priced `cost` to `sum`: times, intervals and terms; the worst evidence stays.
+inline void add(Cost& sum, const Cost& cost, double count = 1.0) {
+    sum.time += cost.time * count;
+    sum.low += cost.low * count;
+    sum.high += cost.high * count;
+    for (std::size_t term = 0; term < term_count; ++term) sum.terms[term] += cost.terms[term] * count;
+    sum.evidence = std::max(sum.evidence, cost.evidence);
+}
+
+/// Slow-down by the power cap of a kernel that uses this share of the best rate (1 at the burst clock).
+inline double throttle(const Profile& profile, Clock clock, double utilization) {
+    if (clock == Clock::Burst) return 1.0;
+    const double reached = (utilization - profile.power_onset) / (profile.power_full - profile.power_onset);
+    return 1.0 + (1.0 / profile.sustained_fraction - 1.0) * std::clamp(reached, 0.0, 1.0);
+}
+
+/// The smallest whole number not below a positive `x`; cheaper than std::ceil, and defined for any size.
+inline double ceil_positive(double x) {
+    constexpr double no_fraction_from = 4503599627370496.0;  // 2^52
+    const double nearest = (x + no_fraction_from) - no_fraction_from;
+    return nearest < x ? nearest + 1.0 : nearest;
+}
+
+}  // namespace tilewright

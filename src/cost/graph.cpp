@@ -1,0 +1,41 @@
+// The price of a whole graph: every kernel once, one after another on one stream.
+#include "cost/explain.h"
+#include "tilewright/cost.h"
+
+namespace tilewright {
+namespace {
+
+/// What most of the time is bound by.
+Bound main_bound(const std::vector<PricedOp>& ops) {
+    std::array<Seconds, 4> by_bound{};
+    for (const PricedOp& priced : ops) by_bound[static_cast<std::size_t>(priced.cost.bound)] += priced.total;
+    const auto most = std::max_element(by_bound.begin(), by_bound.end());
+    return static_cast<Bound>(most - by_bound.begin());
+}
+
+}  // namespace
+
+GraphCost price(const OpGraph& graph, const Pricer& pricer) {
+    GraphCost result;
+    result.sum.evidence = Evidence::Measured;
+    result.ops.reserve(graph.ops.size());
+    for (const Op& op : graph.ops) {
+        const Cost cost = pricer.price(op);
+        const double count = static_cast<double>(op.count);
+        result.ops.push_back({op, cost, cost.time * count});
+        add(result.sum, cost, count);
+        result.launches += op.count;
+    }
+    result.sum.bound = main_bound(result.ops);
+    result.host_time = pricer.profile().host_launch * static_cast<double>(result.launches);
+    return result;
+}
+
+double model_flops_utilization(const GraphCost& cost, const Pricer& pricer, Precision precision) {
+    if (cost.sum.time.value <= 0.0) return 0.0;
+    Flops total;
+    for (const PricedOp& priced : cost.ops) total += flops(priced.op) * static_cast<double>(priced.op.count);
+    return (total / cost.sum.time) / pricer.peak(precision);
+}
+
+}  // namespace tilewright

@@ -1,0 +1,65 @@
+// What all prices on one device share, computed once.
+#include <algorithm>
+#include <cmath>
+
+#include "tilewright/cost.h"
+
+namespace tilewright {
+namespace {
+
+std::size_t index(Precision precision) { return static_cast<std::size_t>(precision); }
+
+/// The rate at which a precision runs: its own, or that of the mode software falls back to.
+FlopsPerSecond rate_of(const Device& device, Precision precision) {
+    static constexpr Precision fallbacks[] = {Precision::Bf16, Precision::Fp16, Precision::Fp32, Precision::Tf32,
+                                              Precision::Fp8};
+    if (const auto& own = device.peak[index(precision)]) return *own;
+    const bool narrow = precision == Precision::Fp8;  // unpacked into the 16-bit matrix units; others leave them
+    for (Precision other : fallbacks) {
+        if (!narrow && other != Precision::Fp32) continue;
+        if (const auto& rate = device.peak[index(other)]) return *rate;
+    }
+    const auto any = std::find_if(device.peak.begin(), device.peak.end(), [](const auto& p) { return p.has_value(); });
+    return any == device.peak.end() ? FlopsPerSecond{1.0} : **any;
+}
+
+AlignmentLadder inverted(const AlignmentLadder& ladder) {
+    AlignmentLadder result{};
+    std::transform(ladder.begin(), ladder.end(), result.begin(), [](double fraction) { return 1.0 / fraction; });
+    return result;
+}
+
+/// Narrow loads cost the path from memory less than the matrix units: the root of their slow-down (assumed).
+AlignmentLadder rooted(const AlignmentLadder& ladder) {
+    AlignmentLadder result{};
+    std::transform(ladder.begin(), ladder.end(), result.begin(), [](double slowdown) { return std::sqrt(slowdown); });
+    return result;
+}
+
+}  // namespace
+
+Pricer::Pricer(const Device& device, const Profile& profile, Clock clock)
+    : device_(device), profile_(profile), clock_(clock) {
+    const double units = static_cast<double>(device.units);
+    for (std::size_t p = 0; p < precision_count; ++p) {
+        peak_[p] = rate_of(device, static_cast<Precision>(p));
+        seconds_per_flop_[p] = units / (peak_[p].value * profile.compute_fraction[p]);
+    }
+    seconds_per_byte_ = 1.0 / (device.bandwidth.value * profile.bandwidth_fraction);
+    seconds_per_l2_byte_ = 1.0 / profile.gemm.l2_bandwidth.value;
+    for (const Tile& tile : profile.gemm.tiles) {
+        const double m = static_cast<double>(tile.m);
+        const double n = static_cast<double>(tile.n);
+        variants_.push_back({m, n, static_cast<double>(tile.k), static_cast<double>(tile.resident),
+                             2.0 * m * n / tile.efficiency, 1.0 / std::sqrt(units * tile.resident * m * n),
+                             variants_.size()});
+    }
+    slowdown_ = {inverted(profile.gemm.output), inverted(profile.gemm.reduced)};
+    load_slowdown_ = {rooted(slowdown_[0]), rooted(slowdown_[1])};
+}
+
+Cost Pricer::price(const Op& op) const {
+    return std::visit([this](const auto& work) { return price(work); }, op.work);
+}
+
+}  // namespace tilewright

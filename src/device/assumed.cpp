@@ -1,0 +1,249 @@
+// The profile of a part nobody measured for us: published constants of its architecture, scaled by its data sheet.
+// docs/cost.md lists the source of each constant; those marked "timings" there were chosen to agree with the public
+// kernel timings of NVIDIA aiconfigurator (Apache-2.0) and of the paper's experiments.
+#include <algorithm>
+#include <cmath>
+
+#include "tilewright/device.h"
+
+namespace tilewright {
+namespace {
+
+/// What the parts of one architecture have in common.
+struct Constants {
+    const char* source;
+    double half_fraction;       ///< of the fp16/bf16 peak, best product, burst clock
+    double fp8_fraction;        ///< of the fp8 peak
+    double sustained_fraction;  ///< of a part with `watts_per_teraflop`
+    double watts_per_teraflop;  ///< board power over fp16 peak of the part the fraction was seen on
+    double bandwidth_fraction;  ///< of a large copy
+    double ramp_bytes;
+    double gap_us;
+    double tile_cost;  ///< c of the tile efficiency 1 / (1 + c (1/m + 1/n)), relative to the best tile
+    double tile_overhead_us;
+    double step_latency_us;  ///< of 64 elements of k
+    double split_overhead_us;
+    double l2_bytes_per_clock;  ///< of one unit
+    double exposed_store;
+    double exposed_load;
+    AlignmentLadder output;
+    AlignmentLadder reduced;
+};
+
+// Alignment of Ampere: the paper's A100 logit sweeps, over the output and the reduced dimension.
+constexpr AlignmentLadder ampere_output{0.28, 0.68, 0.68, 1.0, 1.0, 1.0, 1.0};
+constexpr AlignmentLadder ampere_reduced{0.29, 0.54, 0.55, 0.89, 0.94, 0.95, 1.0};
+// Hopper: H200 bf16 products in steps of one, all three layouts; below 8 elements the library leaves its TMA kernels.
+constexpr AlignmentLadder hopper_any{0.19, 0.35, 0.35, 1.0, 1.0, 1.0, 1.0};
+// Volta and CDNA 2: the paper's sweep of n at 27648 x 4096; odd sizes are not in it for V100 (assumed).
+constexpr AlignmentLadder volta_any{0.40, 0.77, 0.76, 0.94, 0.95, 0.95, 1.0};
+constexpr AlignmentLadder cdna_any{0.90, 0.90, 0.90, 0.91, 0.92, 0.92, 1.0};
+
+constexpr Constants volta{"Volta: NVIDIA V100 whitepaper; V100 sweeps of the paper",
+                          0.72,
+                          0.72,
+                          1.00,
+                          2.40,
+                          0.85,
+                          3e6,
+                          2.0,
+                          2.0,
+                          1.5,
+                          0.05,
+                          3.0,
+                          64,
+                          0.5,
+                          0.2,
+                          volta_any,
+                          volta_any};
+constexpr Constants ampere{"Ampere: NVIDIA A100 whitepaper; A100 sweeps of the paper; public A100 kernel timings",
+                           0.93,
+                           0.93,
+                           0.93,
+                           1.28,
+                           0.87,
+                           3e6,
+                           1.4,
+                           2.0,
+                           0.8,
+                           0.07,
+                           2.2,
+                           28,
+                           0.9,
+                           0.15,
+                           ampere_output,
+                           ampere_reduced};
+constexpr Constants ada{"Ada: NVIDIA Ada whitepaper; otherwise as Ampere",
+                        0.92,
+                        0.86,
+                        0.85,
+                        0.97,
+                        0.92,
+                        1.2e6,
+                        1.2,
+                        8.0,
+                        0.3,
+                        0.05,
+                        1.3,
+                        32,
+                        0.7,
+                        0.1,
+                        ampere_output,
+                        ampere_reduced};
+constexpr Constants hopper{"Hopper: H200 measurements; public H200 kernel timings",
+                           0.885,
+                           0.80,
+                           0.884,
+                           0.707,
+                           0.896,
+                           3e6,
+                           1.4,
+                           1.0,
+                           0.6,
+                           0.088,
+                           2.3,
+                           128,
+                           0.45,
+                           0.18,
+                           hopper_any,
+                           hopper_any};
+constexpr Constants blackwell{"Blackwell: public B200 kernel timings; alignment as Hopper",
+                              0.80,
+                              0.74,
+                              0.95,
+                              0.444,
+                              0.885,
+                              4e6,
+                              1.5,
+                              2.0,
+                              0.3,
+                              0.07,
+                              2.6,
+                              128,
+                              0.3,
+                              0.15,
+                              hopper_any,
+                              hopper_any};
+constexpr Constants blackwell_rtx{"RTX Blackwell: public RTX PRO 6000 kernel timings; alignment as Ampere",
+                                  0.93,
+                                  0.87,
+                                  0.97,
+                                  1.25,
+                                  0.95,
+                                  1.2e6,
+                                  1.15,
+                                  8.0,
+                                  0.2,
+                                  0.05,
+                                  1.3,
+                                  32,
+                                  0.6,
+                                  0.05,
+                                  ampere_output,
+                                  ampere_reduced};
+constexpr Constants cdna2{"CDNA 2: AMD CDNA 2 whitepaper; MI250X sweeps of the paper",
+                          0.57,
+                          0.57,
+                          1.00,
+                          1.46,
+                          0.84,
+                          6e6,
+                          3.0,
+                          10.0,
+                          1.5,
+                          0.10,
+                          2.0,
+                          128,
+                          0.6,
+                          0.3,
+                          cdna_any,
+                          cdna_any};
+constexpr Constants cdna3{"CDNA 3: AMD CDNA 3 whitepaper; best product of stas00/ml-engineering; otherwise as CDNA 2",
+                          0.51,
+                          0.45,
+                          1.00,
+                          0.57,
+                          0.81,
+                          8e6,
+                          3.0,
+                          10.0,
+                          1.5,
+                          0.10,
+                          2.0,
+                          128,
+                          0.6,
+                          0.3,
+                          cdna_any,
+                          cdna_any};
+
+constexpr double large_shared_bytes = 200.0 * 1024;  // sm_100 has 228 KiB a unit, sm_120 has 100
+
+const Constants& constants_of(const Device& device) {
+    switch (device.architecture) {
+        case Architecture::Volta:
+        case Architecture::Turing: return volta;
+        case Architecture::Ampere: return ampere;
+        case Architecture::Ada: return ada;
+        case Architecture::Hopper: return hopper;
+        case Architecture::Blackwell:
+            return device.shared_per_unit.value > large_shared_bytes ? blackwell : blackwell_rtx;
+        case Architecture::Cdna2: return cdna2;
+        case Architecture::Cdna3: return cdna3;
+    }
+    return ampere;
+}
+
+/// The tiles of NVIDIA's guide, and the narrow ones that libraries take for few rows; shared memory bounds residence.
+std::vector<Tile> tiles(double tile_cost) {
+    std::vector<Tile> menu{{256, 128, 64, 1}, {128, 256, 64, 1}, {128, 128, 64, 1}, {64, 256, 64, 1}, {256, 64, 64, 1},
+                           {128, 64, 64, 2},  {64, 128, 64, 2},  {64, 64, 64, 4},   {64, 32, 64, 4},  {32, 64, 64, 4}};
+    const auto relative = [tile_cost](const Tile& tile) {
+        return 1.0 + tile_cost * (1.0 / static_cast<double>(tile.m) + 1.0 / static_cast<double>(tile.n));
+    };
+    for (Tile& tile : menu) tile.efficiency = relative(menu.front()) / relative(tile);
+    return menu;
+}
+
+GemmProfile gemm_profile(const Device& device, const Constants& constants) {
+    GemmProfile gemm;
+    gemm.tiles = tiles(constants.tile_cost);
+    gemm.output = constants.output;
+    gemm.reduced = constants.reduced;
+    gemm.max_split_k = 16;
+    gemm.tile_overhead = microseconds(constants.tile_overhead_us);
+    gemm.step_latency = microseconds(constants.step_latency_us);
+    gemm.split_overhead = microseconds(constants.split_overhead_us);
+    gemm.l2_bandwidth = {constants.l2_bytes_per_clock * static_cast<double>(device.units) * device.boost_clock.value};
+    gemm.exposed_store = constants.exposed_store;
+    gemm.exposed_load = constants.exposed_load;
+    return gemm;
+}
+
+/// Under the cap the rate follows about the root of the power that a FLOP/s of peak is given (voltage follows clock).
+double sustained_fraction(const Device& device, const Constants& constants) {
+    const auto& half = device.peak[static_cast<std::size_t>(Precision::Fp16)];
+    if (!half) return constants.sustained_fraction;
+    const double watts_per_teraflop = device.power.value / (half->value * 1e-12);
+    const double scale = std::sqrt(watts_per_teraflop / constants.watts_per_teraflop);
+    return std::clamp(constants.sustained_fraction * scale, 0.3, 1.0);
+}
+
+}  // namespace
+
+Profile assumed_profile(const Device& device) {
+    const Constants& constants = constants_of(device);
+    Profile profile;
+    profile.evidence = Evidence::Assumed;
+    profile.source = constants.source;
+    profile.compute_fraction.fill(constants.half_fraction);
+    profile.compute_fraction[static_cast<std::size_t>(Precision::Fp8)] = constants.fp8_fraction;
+    profile.sustained_fraction = sustained_fraction(device, constants);
+    profile.bandwidth_fraction = constants.bandwidth_fraction;
+    profile.bandwidth_ramp = {constants.ramp_bytes};
+    profile.kernel_gap = microseconds(constants.gap_us);
+    profile.host_launch = microseconds(5.0);  // eager PyTorch, one operator
+    profile.gemm = gemm_profile(device, constants);
+    return profile;
+}
+
+}  // namespace tilewright
