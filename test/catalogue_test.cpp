@@ -40,15 +40,14 @@ const std::map<std::string, std::int64_t> published{
 struct Stated {
     std::int64_t exact;  ///< our count of the printed dimensions
     double paper;        ///< as rounded in the paper
-    double tolerance = 0.02;
 };
 
 const std::map<std::string, Stated> gpt3{
     {"gpt3-125m", {125'226'240, 125e6}},
     {"gpt3-350m", {355'871'744, 350e6}},
     {"gpt3-760m", {760'300'032, 760e6}},
-    // The printed 24 heads of 128 do not fit the printed size, which 16 heads would give.
-    {"gpt3-1.3b", {1'517'123'584, 1.3e9, 0.17}},
+    // 16 heads: the printed 24 of 128 do not fit the printed size.
+    {"gpt3-1.3b", {1'315'723'264, 1.3e9}},
     {"gpt3-2.7b", {2'651'553'280, 2.7e9}},
     {"gpt3-6.7b", {6'658'404'352, 6.7e9}},
     {"gpt3-13b", {12'936'488'380, 13e9}},
@@ -88,7 +87,7 @@ TEST(Catalogue, CountsEqualThePublishedCheckpoints) {
 TEST(Catalogue, Gpt3CountsAreNearThePaper) {
     for (const auto& [name, stated] : gpt3) {
         EXPECT_EQ(parameters(name), stated.exact) << name;
-        EXPECT_NEAR(static_cast<double>(stated.exact) / stated.paper, 1.0, stated.tolerance) << name;
+        EXPECT_NEAR(static_cast<double>(stated.exact) / stated.paper, 1.0, 0.02) << name;
     }
 }
 
