@@ -1,0 +1,63 @@
+// What is built in, by name. Only what is asked for is parsed.
+#include <algorithm>
+#include <span>
+
+#include "read/device_file.h"
+#include "read/embedded.h"
+#include "read/suggest.h"
+#include "tilewright/read.h"
+
+namespace tilewright {
+namespace {
+
+std::vector<std::string> names_of(std::span<const embedded::File> files) {
+    std::vector<std::string> out;
+    for (const embedded::File& file : files) out.emplace_back(file.name);
+    std::sort(out.begin(), out.end());
+    return out;
+}
+
+const embedded::File* find(std::span<const embedded::File> files, std::string_view name) {
+    const auto found =
+        std::find_if(files.begin(), files.end(), [&](const embedded::File& file) { return file.name == name; });
+    return found == files.end() ? nullptr : &*found;
+}
+
+/// `kind` is "model" or "device"; `tilewright models` and `tilewright devices` list them.
+Problem unknown(std::string_view kind, std::string_view name, const std::vector<std::string>& known) {
+    const std::string near = read::did_you_mean(name, known);
+    return {std::string(name), 0, "there is no " + std::string(kind) + " of that name",
+            (near.empty() ? "" : near + " ") + "`tilewright " + std::string(kind) + "s` lists them all"};
+}
+
+}  // namespace
+
+std::vector<std::string> model_names() { return names_of(embedded::models()); }
+
+std::vector<std::string> device_names() { return names_of(embedded::devices()); }
+
+Result<Shape> find_model(std::string_view name) {
+    const embedded::File* file = find(embedded::models(), name);
+    if (file == nullptr) return unknown("model", name, model_names());
+    Result<ShapeFile> shape = read_shape(file->text, std::string(name) + ".toml");
+    if (!shape) return shape.problems();
+    return std::move(shape->shape);
+}
+
+Result<Device> find_device(std::string_view name) {
+    if (const embedded::File* file = find(embedded::devices(), name)) {
+        return read_device(file->text, std::string(name) + ".toml");
+    }
+    std::vector<std::string> known = device_names();
+    for (const embedded::File& file : embedded::devices()) {
+        Result<read::DeviceFile> device = read::read_device_file(file.text, std::string(file.name) + ".toml");
+        if (!device) continue;
+        for (const std::string& alias : device->aliases) {
+            if (alias == name) return std::move(device->device);
+            known.push_back(alias);
+        }
+    }
+    return unknown("device", name, known);
+}
+
+}  // namespace tilewright

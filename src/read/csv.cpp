@@ -1,0 +1,190 @@
+// Rows are found by one scan for line breaks outside quotes; cells by a second one over the row alone.
+#include "read/csv.h"
+
+#include <algorithm>
+#include <charconv>
+
+namespace tilewright::read {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+    const std::size_t first = text.find_first_not_of(" \t");
+    if (first == std::string_view::npos) return {};
+    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+/// Where the row that starts at `at` ends: the first line break outside quotes, or the end. Not found when a quote
+/// stays open. A cell is quoted when a quote is its first character.
+std::optional<std::size_t> end_of_row(std::string_view bytes, std::size_t at) {
+    bool quoted_cell = false;
+    bool cell_start = true;
+    for (; at < bytes.size(); ++at) {
+        const char c = bytes[at];
+        if (c == '"' && (quoted_cell || cell_start)) {
+            quoted_cell = !quoted_cell;
+            cell_start = false;
+        } else if (!quoted_cell && c == '\n') {
+            return at;
+        } else if (!quoted_cell) {
+            cell_start = c == ',';
+        }
+    }
+    if (quoted_cell) return std::nullopt;
+    return at;
+}
+
+/// The cells of a row, quotes removed.
+std::vector<std::string> split(std::string_view row) {
+    std::vector<std::string> cells(1);
+    bool quoted_cell = false;
+    bool cell_start = true;
+    for (std::size_t at = 0; at < row.size(); ++at) {
+        const char c = row[at];
+        if (c == '"' && cell_start) {
+            quoted_cell = true;
+        } else if (c == '"' && quoted_cell) {
+            if (at + 1 < row.size() && row[at + 1] == '"') {
+                cells.back() += '"';
+                ++at;
+            } else {
+                quoted_cell = false;
+            }
+        } else if (c == ',' && !quoted_cell) {
+            cells.emplace_back();
+            cell_start = true;
+            continue;
+        } else {
+            cells.back() += c;
+        }
+        cell_start = false;
+    }
+    return cells;
+}
+
+Problems check_header(const CsvTable& table) {
+    Problems problems;
+    for (std::size_t i = 0; i < table.columns.size(); ++i) {
+        const auto earlier = table.columns.begin() + static_cast<std::ptrdiff_t>(i);
+        if (table.columns[i].empty() || std::find(table.columns.begin(), earlier, table.columns[i]) == earlier)
+            continue;
+        problems.push_back({table.where, 1, "the column " + quoted(table.columns[i]) + " is there twice",
+                            "rename or remove one of them"});
+    }
+    return problems;
+}
+
+void take_row(CsvTable& table, int line, std::string_view text) {
+    if (text.ends_with('\r')) text.remove_suffix(1);
+    if (trimmed(text).empty()) return;
+    if (!table.columns.empty()) {
+        table.rows.push_back({line, text});
+        return;
+    }
+    table.header = text;
+    for (const std::string& cell : split(text)) table.columns.emplace_back(trimmed(cell));
+}
+
+}  // namespace
+
+Result<CsvTable> read_csv(std::string_view bytes, const std::string& where) {
+    if (Problems refused = refuse_size(bytes, max_csv_bytes, where); !refused.empty()) return refused;
+    constexpr std::size_t most_columns = 1000;
+    CsvTable table;
+    table.where = where;
+    const std::string_view text = without_mark(bytes);
+    int line = 1;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::optional<std::size_t> end = end_of_row(text, at);
+        if (!end) return Problem{where, line, "a quoted cell is not closed", "end it with '\"'"};
+        const std::string_view row = text.substr(at, *end - at);
+        take_row(table, line, row);
+        if (table.columns.size() > most_columns) return Problem{where, line, "there are more than 1000 columns", ""};
+        line += 1 + static_cast<int>(std::count(row.begin(), row.end(), '\n'));
+        at = *end + 1;
+    }
+    if (Problems problems = check_header(table); !problems.empty()) return problems;
+    return table;
+}
+
+Problems require_columns(const CsvTable& table, const std::vector<std::string>& required) {
+    Problems problems;
+    for (const std::string& column : required) {
+        if (std::find(table.columns.begin(), table.columns.end(), column) != table.columns.end()) continue;
+        const std::vector<std::string> near = nearest(column, table.columns, 1);
+        problems.push_back({table.where, 1, "the column " + quoted(column) + " is missing",
+                            near.empty() ? "add it to the header row; docs/formats.md lists the columns"
+                                         : "is " + quoted(near.front()) + " meant to be it?"});
+    }
+    return problems;
+}
+
+CsvCells::CsvCells(const CsvTable& table, const CsvRow& row) : table_(table), line_(row.line), cells_(split(row.text)) {
+    if (cells_.size() == table.columns.size()) return;
+    add("the row has " + std::to_string(cells_.size()) + " cells, the header " + std::to_string(table.columns.size()),
+        "give every column a cell; an empty one will do for an optional column");
+    cells_.resize(table.columns.size());
+}
+
+std::string_view CsvCells::text(std::string_view column) const {
+    const auto found = std::find(table_.columns.begin(), table_.columns.end(), column);
+    if (found == table_.columns.end()) return {};
+    return trimmed(cells_[static_cast<std::size_t>(found - table_.columns.begin())]);
+}
+
+std::int64_t CsvCells::integer(std::string_view column, Range range) {
+    if (text(column).empty()) refuse(column, expected_integer(range));
+    return optional_integer(column, range).value_or(0);
+}
+
+std::optional<std::int64_t> CsvCells::optional_integer(std::string_view column, Range range) {
+    const std::string_view cell = text(column);
+    if (cell.empty()) return std::nullopt;
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(cell.data(), cell.data() + cell.size(), value);
+    const bool whole = error == std::errc{} && end == cell.data() + cell.size();
+    if (whole && value >= range.low && value <= range.high) return value;
+    refuse(column, expected_integer(range));
+    return std::nullopt;
+}
+
+std::optional<bool> CsvCells::flag(std::string_view column) {
+    const std::string_view cell = text(column);
+    if (cell.empty()) return std::nullopt;
+    if (cell == "1" || cell == "true") return true;
+    if (cell == "0" || cell == "false") return false;
+    refuse(column, "0 or 1");
+    return std::nullopt;
+}
+
+bool CsvCells::required_flag(std::string_view column) {
+    if (text(column).empty()) refuse(column, "0 or 1");
+    return flag(column).value_or(false);
+}
+
+std::optional<std::string> CsvCells::choice(std::string_view column, const std::vector<std::string>& known) {
+    const std::string_view seen = text(column);
+    if (seen.empty()) return std::nullopt;
+    if (std::find(known.begin(), known.end(), seen) != known.end()) return std::string(seen);
+    refuse_word(column, seen, known);
+    return std::nullopt;
+}
+
+void CsvCells::refuse(std::string_view column, const std::string& expected) {
+    const std::string_view seen = text(column);
+    add("column " + std::string(column) + " is " + (seen.empty() ? "empty" : quoted(seen)), "it must be " + expected);
+}
+
+void CsvCells::refuse_word(std::string_view column, std::string_view seen, const std::vector<std::string>& known) {
+    const WordFault fault = unknown_word(seen, known);
+    add("column " + std::string(column) + ": " + fault.what, fault.fix);
+}
+
+void CsvCells::adopt(const Problems& found) {
+    for (const Problem& problem : found) add(problem.what, problem.fix);
+}
+
+void CsvCells::add(std::string what, std::string fix) {
+    problems_.push_back({table_.where, line_, std::move(what), std::move(fix)});
+}
+
+}  // namespace tilewright::read

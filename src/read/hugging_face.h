@@ -1,0 +1,83 @@
+// Hugging Face config.json: one row and at most one small function per family, with the defaults that the transformers
+// library has where a key is absent.
+#pragma once
+
+#include <initializer_list>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "read/fields.h"
+#include "tilewright/read.h"
+
+namespace tilewright::read {
+
+/// The shape of a config.json; what it does not say and had to be assumed is in `assumed`.
+ShapeFile read_hugging_face(const Value& root, Report& report);
+
+using Keys = std::initializer_list<std::string_view>;
+
+/// A config.json being read: values under whichever of their names, and the line each field of the shape came from.
+class Config {
+public:
+    Config(const Value& root, Report& report) : root_(root), fields_(root, "", report), report_(report) {}
+
+    bool has(std::string_view key) const { return fields_.has(key); }
+
+    /// A size under the first of `keys` that is there; `fallback` when none is.
+    std::int64_t size(const char* field, Keys keys, std::int64_t fallback);
+
+    /// The same where null means that there is none: gives 0.
+    std::int64_t size_or_none(const char* field, Keys keys, std::int64_t fallback);
+
+    bool flag(std::string_view key, bool fallback);
+    std::string text(std::string_view key);   ///< empty when absent or null
+    const Array* list(std::string_view key);  ///< null when absent or null
+    void refuse(std::string_view key, std::string why);
+
+    void assume(std::string line) { assumed_.push_back(std::move(line)); }
+    const std::vector<std::string>& assumed() const { return assumed_; }
+
+    /// The line a field was read from; 0 when it was not.
+    int line_of(const std::string& field) const;
+
+private:
+    std::string_view present(const char* field, Keys keys);
+
+    const Value& root_;
+    Fields fields_;
+    Report& report_;
+    std::map<std::string, int> lines_;
+    std::vector<std::string> assumed_;
+};
+
+/// Defaults of a family; 0 where the size follows from others (kv_heads, head_dim, ffn) or must be stated.
+struct FamilySizes {
+    std::int64_t vocab = 0;
+    std::int64_t hidden = 0;
+    std::int64_t layers = 0;
+    std::int64_t heads = 0;
+    std::int64_t kv_heads = 0;
+    std::int64_t head_dim = 0;
+    std::int64_t ffn = 0;
+};
+
+/// How configs of one model_type are read: sizes first, then `adjust` for what is particular.
+struct Family {
+    std::string_view model_type;
+    MlpKind mlp;
+    bool tied;
+    FamilySizes sizes;
+    void (*adjust)(Config& config, Shape& shape);
+};
+
+/// Every family that is known by name.
+std::span<const Family> families();
+
+/// The two that unknown ones are read as.
+extern const Family llama_like;
+extern const Family gpt_like;
+
+}  // namespace tilewright::read

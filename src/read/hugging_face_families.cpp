@@ -1,0 +1,271 @@
+// The families of config.json that are known by name. Defaults and meanings are those of the configuration_*.py and
+// modeling_*.py files of huggingface/transformers (Apache-2.0), read in its versions 4.4x to 5.
+#include <algorithm>
+
+#include "read/hugging_face.h"
+
+namespace tilewright::read {
+namespace {
+
+void bias_attention(Config& config, Shape& shape, bool fallback) {
+    shape.bias.qkv = shape.bias.projection = config.flag("attention_bias", fallback);
+}
+
+/// A window that `sliding` of the layers use; the shape can say one layer in so many.
+void spread_window(Config& config, Shape& shape, std::int64_t sliding) {
+    if (sliding <= 0 || shape.layers <= 0) {
+        shape.window = 0;
+        return;
+    }
+    shape.windowed_every = static_cast<int>(std::max<std::int64_t>(1, shape.layers / sliding));
+    if (sliding * shape.windowed_every == shape.layers) return;
+    config.assume(std::to_string(sliding) + " of " + std::to_string(shape.layers) +
+                  " layers use the sliding window: taken as one in " + std::to_string(shape.windowed_every));
+}
+
+std::int64_t count_sliding(const Array& layer_types) {
+    return std::count_if(layer_types.begin(), layer_types.end(), [](const Value& type) {
+        const auto* word = type.as<std::string>();
+        return word != nullptr && *word == "sliding_attention";
+    });
+}
+
+void read_window(Config& config, Shape& shape, std::int64_t fallback) {
+    shape.window = config.size_or_none("window", {"sliding_window"}, fallback);
+    if (shape.window == 0) return;
+    if (const Array* types = config.list("layer_types")) spread_window(config, shape, count_sliding(*types));
+}
+
+/// Qwen: a switch, and only layers from max_window_layers on.
+void read_qwen_window(Config& config, Shape& shape) {
+    if (!config.flag("use_sliding_window", false)) return;
+    shape.window = config.size_or_none("window", {"sliding_window"}, 4096);
+    if (shape.window == 0) return;
+    if (const Array* types = config.list("layer_types")) {
+        spread_window(config, shape, count_sliding(*types));
+    } else {
+        spread_window(config, shape, shape.layers - config.size_or_none("windowed_every", {"max_window_layers"}, 28));
+    }
+}
+
+void adjust_gpt2(Config& config, Shape& shape) {
+    shape.position_rows = config.size("position_rows", {"n_positions", "max_position_embeddings"}, 1024);
+}
+
+void adjust_opt(Config& config, Shape& shape) {
+    constexpr std::int64_t padding_offset = 2;  // OPTLearnedPositionalEmbedding.offset
+    shape.position_rows = config.size("position_rows", {"max_position_embeddings"}, 2048) + padding_offset;
+    shape.embedding_dim = config.size_or_none("embedding_dim", {"word_embed_proj_dim"}, 0);
+    if (shape.embedding_dim == shape.hidden) shape.embedding_dim = 0;
+    shape.norms.final = config.flag("do_layer_norm_before", true) && !config.flag("_remove_final_layer_norm", false);
+    const bool bias = config.flag("enable_bias", true);
+    shape.bias = {bias, bias, bias, false};
+}
+
+void adjust_gpt_neox(Config& config, Shape& shape) {
+    shape.positions = Positions::Rotary;
+    shape.block = config.flag("use_parallel_residual", true) ? BlockForm::Parallel : BlockForm::Sequential;
+    bias_attention(config, shape, true);
+}
+
+void adjust_gptj(Config&, Shape& shape) {
+    shape.positions = Positions::Rotary;
+    shape.block = BlockForm::Parallel;
+    shape.norms.per_layer = 1;
+    shape.bias = {false, false, true, true};
+}
+
+void adjust_bloom(Config&, Shape& shape) {
+    shape.positions = Positions::Alibi;
+    shape.norms.embedding = true;
+    shape.ffn = 4 * shape.hidden;  // whatever n_inner says
+}
+
+void adjust_falcon(Config& config, Shape& shape) {
+    const bool new_form = config.flag("new_decoder_architecture", false);
+    const bool parallel = new_form || config.flag("parallel_attn", true);
+    const bool bias = config.flag("bias", false);
+    if (!new_form) shape.kv_heads = config.flag("multi_query", true) ? 1 : shape.heads;
+    shape.positions = config.flag("alibi", false) ? Positions::Alibi : Positions::Rotary;
+    shape.block = parallel ? BlockForm::Parallel : BlockForm::Sequential;
+    shape.norms.per_layer = parallel ? 1 : 2;
+    if (new_form && config.size_or_none("norms.per_layer", {"num_ln_in_parallel_attn"}, 2) != 1) {
+        shape.norms.per_layer = 2;
+    }
+    shape.bias = {bias, bias, bias, false};
+}
+
+void adjust_llama(Config& config, Shape& shape) {
+    bias_attention(config, shape, false);
+    shape.bias.mlp = config.flag("mlp_bias", false);
+}
+
+void adjust_mistral(Config& config, Shape& shape) { read_window(config, shape, 4096); }
+
+void adjust_mixtral(Config& config, Shape& shape) {
+    read_window(config, shape, 0);
+    Experts experts;
+    experts.count = config.size("experts.count", {"num_local_experts", "num_experts"}, 8);
+    experts.active = config.size("experts.active", {"num_experts_per_tok"}, 2);
+    experts.ffn = shape.ffn;
+    shape.experts = experts;
+}
+
+void adjust_qwen2(Config& config, Shape& shape) {
+    shape.bias.qkv = true;
+    read_qwen_window(config, shape);
+}
+
+void adjust_qwen3(Config& config, Shape& shape) {
+    shape.norms.query_key = true;
+    bias_attention(config, shape, false);
+    read_qwen_window(config, shape);
+}
+
+/// Layers listed as dense must be the first ones: 0, 1, … n-1 in any order. Gives n.
+std::int64_t leading_dense_layers(Config& config) {
+    const Array* dense = config.list("mlp_only_layers");
+    if (dense == nullptr) return 0;
+    std::vector<bool> listed(dense->size(), false);
+    for (const Value& layer : *dense) {
+        const auto* index = layer.as<std::int64_t>();
+        const bool leading = index != nullptr && *index >= 0 && *index < static_cast<std::int64_t>(dense->size());
+        if (leading) listed[static_cast<std::size_t>(*index)] = true;
+    }
+    if (std::find(listed.begin(), listed.end(), false) != listed.end()) {
+        config.refuse("mlp_only_layers", "only the first layers can be dense among layers of experts");
+    }
+    return static_cast<std::int64_t>(dense->size());
+}
+
+void adjust_qwen3_moe(Config& config, Shape& shape) {
+    adjust_qwen3(config, shape);
+    Experts experts;
+    experts.count = config.size_or_none("experts.count", {"num_experts", "num_local_experts"}, 128);
+    if (experts.count == 0) return;
+    experts.active = config.size("experts.active", {"num_experts_per_tok"}, 8);
+    experts.ffn = config.size("experts.ffn", {"moe_intermediate_size"}, 768);
+    experts.dense_layers = leading_dense_layers(config);
+    if (config.size("experts.dense_layers", {"decoder_sparse_step"}, 1) != 1) {
+        config.refuse("decoder_sparse_step", "experts in every layer but the first ones are all that can be said");
+    }
+    shape.experts = experts;
+}
+
+void adjust_gemma(Config& config, Shape& shape) { bias_attention(config, shape, false); }
+
+void adjust_gemma2(Config& config, Shape& shape) {
+    bias_attention(config, shape, false);
+    shape.norms.per_layer = 4;
+    shape.windowed_every = 2;
+    read_window(config, shape, 4096);
+}
+
+void adjust_phi(Config& config, Shape& shape) {
+    shape.positions = Positions::Rotary;
+    shape.block = BlockForm::Parallel;
+    shape.norms.per_layer = 1;
+    shape.norms.query_key = config.flag("qk_layernorm", false);
+    shape.bias = {true, true, true, true};
+}
+
+void adjust_phi3(Config& config, Shape& shape) { read_window(config, shape, 0); }
+
+void read_latent(Config& config, Shape& shape) {
+    Latent latent;
+    latent.q_rank = config.size_or_none("latent.q_rank", {"q_lora_rank"}, 1536);
+    latent.kv_rank = config.size("latent.kv_rank", {"kv_lora_rank"}, 512);
+    latent.nope_dim = config.size("latent.nope_dim", {"qk_nope_head_dim"}, 128);
+    latent.rope_dim = config.size("latent.rope_dim", {"qk_rope_head_dim"}, 64);
+    latent.v_dim = config.size("latent.v_dim", {"v_head_dim"}, 128);
+    shape.latent = latent;
+    shape.kv_heads = shape.heads;
+    shape.head_dim = 0;  // follows from the two parts; the key head_dim means another thing here
+}
+
+/// Defaults of DeepSeek's mixture of experts, which differ between V2 and V3.
+struct DeepseekDefaults {
+    std::int64_t routed, active, shared, width, dense_layers;
+    bool router_bias;
+};
+
+void adjust_deepseek(Config& config, Shape& shape, const DeepseekDefaults& defaults) {
+    bias_attention(config, shape, false);
+    read_latent(config, shape);
+    Experts experts;
+    experts.count = config.size_or_none("experts.count", {"n_routed_experts", "num_experts"}, defaults.routed);
+    if (experts.count == 0) return;
+    experts.active = config.size("experts.active", {"num_experts_per_tok"}, defaults.active);
+    experts.ffn = config.size("experts.ffn", {"moe_intermediate_size"}, defaults.width);
+    experts.shared_ffn = experts.ffn * config.size_or_none("experts.shared_ffn", {"n_shared_experts"}, defaults.shared);
+    experts.dense_layers =
+        config.size_or_none("experts.dense_layers", {"first_k_dense_replace"}, defaults.dense_layers);
+    experts.router_bias = config.has("topk_method") ? config.text("topk_method") == "noaux_tc" : defaults.router_bias;
+    if (config.size("layers", {"moe_layer_freq"}, 1) != 1) {
+        config.refuse("moe_layer_freq", "experts in every layer but the first ones are all that can be said");
+    }
+    shape.experts = experts;
+}
+
+void adjust_deepseek_v2(Config& config, Shape& shape) { adjust_deepseek(config, shape, {64, 0, 2, 1407, 0, false}); }
+
+void adjust_deepseek_v3(Config& config, Shape& shape) { adjust_deepseek(config, shape, {256, 8, 1, 2048, 3, true}); }
+
+void adjust_llama_like(Config& config, Shape& shape) {
+    adjust_llama(config, shape);
+    if (config.flag("use_sliding_window", true)) read_window(config, shape, 0);
+    shape.norms.query_key = config.flag("use_qk_norm", config.flag("qk_layernorm", false));
+    if (config.has("kv_lora_rank")) read_latent(config, shape);
+    Experts experts;
+    experts.count = config.size_or_none("experts.count", {"num_local_experts", "num_experts", "n_routed_experts"}, 0);
+    if (experts.count == 0) return;
+    experts.active = config.size("experts.active", {"num_experts_per_tok"}, 0);
+    experts.ffn = config.size("experts.ffn", {"moe_intermediate_size"}, shape.ffn);
+    experts.shared_ffn = experts.ffn * config.size_or_none("experts.shared_ffn", {"n_shared_experts"}, 0);
+    experts.dense_layers = config.size_or_none("experts.dense_layers", {"first_k_dense_replace"}, 0);
+    shape.experts = experts;
+}
+
+void adjust_gpt_like(Config& config, Shape& shape) {
+    if (config.has("rope_theta") || config.has("rotary_dim") || config.has("rotary_pct")) {
+        shape.positions = Positions::Rotary;
+    } else {
+        adjust_gpt2(config, shape);
+    }
+}
+
+constexpr MlpKind plain = MlpKind::Plain;
+constexpr MlpKind gated = MlpKind::Gated;
+
+// clang-format off
+constexpr Family table[] = {
+    // model_type     mlp    tied     vocab  hidden layers heads kv_heads head_dim ffn
+    {"gpt2",        plain, true,  { 50257,    768,   12,   12,     0,    0,      0}, adjust_gpt2},
+    {"opt",         plain, true,  { 50272,    768,   12,   12,     0,    0,   3072}, adjust_opt},
+    {"gpt_neox",    plain, false, { 50432,   6144,   44,   64,     0,    0,  24576}, adjust_gpt_neox},
+    {"gptj",        plain, false, { 50400,   4096,   28,   16,     0,    0,      0}, adjust_gptj},
+    {"bloom",       plain, true,  {250880,     64,    2,    8,     0,    0,      0}, adjust_bloom},
+    {"falcon",      plain, true,  { 65024,   4544,   32,   71,     0,    0,      0}, adjust_falcon},
+    {"llama",       gated, false, { 32000,   4096,   32,   32,     0,    0,  11008}, adjust_llama},
+    {"mistral",     gated, false, { 32000,   4096,   32,   32,     8,    0,  14336}, adjust_mistral},
+    {"mixtral",     gated, false, { 32000,   4096,   32,   32,     8,    0,  14336}, adjust_mixtral},
+    {"qwen2",       gated, false, {151936,   4096,   32,   32,    32,    0,  22016}, adjust_qwen2},
+    {"qwen3",       gated, false, {151936,   4096,   32,   32,    32,  128,  22016}, adjust_qwen3},
+    {"qwen3_moe",   gated, false, {151936,   2048,   24,   32,     4,    0,   6144}, adjust_qwen3_moe},
+    {"gemma",       gated, true,  {256000,   3072,   28,   16,    16,  256,  24576}, adjust_gemma},
+    {"gemma2",      gated, true,  {256000,   2304,   26,    8,     4,  256,   9216}, adjust_gemma2},
+    {"phi",         plain, false, { 51200,   2048,   24,   32,     0,    0,   8192}, adjust_phi},
+    {"phi3",        gated, false, { 32064,   3072,   32,   32,     0,    0,   8192}, adjust_phi3},
+    {"deepseek_v2", gated, false, { 32000,   4096,   32,   32,     0,    0,  11008}, adjust_deepseek_v2},
+    {"deepseek_v3", gated, false, {129280,   7168,   61,  128,     0,    0,  18432}, adjust_deepseek_v3},
+};
+// clang-format on
+
+}  // namespace
+
+std::span<const Family> families() { return table; }
+
+const Family llama_like{"llama-like", gated, true, {}, adjust_llama_like};
+const Family gpt_like{"gpt-like", plain, true, {}, adjust_gpt_like};
+
+}  // namespace tilewright::read

@@ -1,0 +1,161 @@
+// The keys of our own form, in the order of the Shape and Workload structs, and the choice between that form and a
+// Hugging Face config.json.
+#include "read/shape_file.h"
+
+#include "read/defaults.h"
+#include "read/hugging_face.h"
+
+namespace tilewright::read {
+namespace {
+
+constexpr std::int64_t usual_position_rows = 2048;  ///< as GPT-3 has it
+constexpr Range degrees{1, 1 << 20};                ///< ranks of one kind of parallelism
+
+void read_sizes(Fields& fields, Shape& shape) {
+    shape.hidden = fields.required_integer("hidden", sizes);
+    shape.layers = fields.required_integer("layers", sizes);
+    shape.heads = fields.required_integer("heads", sizes);
+    shape.vocab = fields.required_integer("vocab", sizes);
+    shape.kv_heads = fields.integer("kv_heads", sizes).value_or(0);
+    shape.head_dim = fields.integer("head_dim", sizes).value_or(0);
+    shape.ffn = fields.integer("ffn", sizes).value_or(0);
+    shape.position_rows = fields.integer("position_rows", sizes_or_none).value_or(0);
+    shape.embedding_dim = fields.integer("embedding_dim", sizes_or_none).value_or(0);
+    shape.window = fields.integer("window", sizes_or_none).value_or(0);
+    shape.windowed_every = static_cast<int>(fields.integer("windowed_every", {1, 1 << 20}).value_or(1));
+}
+
+void read_switches(Fields& fields, Shape& shape) {
+    shape.block = fields.word<BlockForm>("block").value_or(shape.block);
+    shape.positions = fields.word<Positions>("positions").value_or(shape.positions);
+    shape.tied = fields.flag("tied").value_or(shape.tied);
+    Norms& norms = shape.norms;
+    norms.kind = fields.word<NormKind>("norm").value_or(norms.kind);
+    norms.per_layer = static_cast<int>(fields.integer("norms_per_layer", {0, 4}).value_or(norms.per_layer));
+    norms.final = fields.flag("final_norm").value_or(norms.final);
+    norms.embedding = fields.flag("embedding_norm").value_or(norms.embedding);
+    norms.query_key = fields.flag("query_key_norm").value_or(norms.query_key);
+    Biases& bias = shape.bias;
+    bias.qkv = fields.flag("bias_qkv").value_or(bias.qkv);
+    bias.projection = fields.flag("bias_projection").value_or(bias.projection);
+    bias.mlp = fields.flag("bias_mlp").value_or(bias.mlp);
+    bias.head = fields.flag("bias_head").value_or(bias.head);
+}
+
+Experts read_experts(const Value& table, Report& report) {
+    Fields fields(table, "[shape.experts]", report);
+    Experts experts;
+    experts.count = fields.required_integer("count", sizes);
+    experts.active = fields.required_integer("active", sizes);
+    experts.ffn = fields.required_integer("ffn", sizes);
+    experts.shared_ffn = fields.integer("shared_ffn", sizes_or_none).value_or(0);
+    experts.dense_layers = fields.integer("dense_layers", sizes_or_none).value_or(0);
+    experts.router_bias = fields.flag("router_bias").value_or(false);
+    fields.reject_unknown();
+    return experts;
+}
+
+Latent read_latent(const Value& table, Report& report) {
+    Fields fields(table, "[shape.latent]", report);
+    Latent latent;
+    latent.q_rank = fields.integer("q_rank", sizes_or_none).value_or(0);
+    latent.kv_rank = fields.required_integer("kv_rank", sizes);
+    latent.nope_dim = fields.required_integer("nope_dim", sizes);
+    latent.rope_dim = fields.required_integer("rope_dim", sizes);
+    latent.v_dim = fields.required_integer("v_dim", sizes);
+    fields.reject_unknown();
+    return latent;
+}
+
+Shape read_shape_table(const Value& table, Report& report) {
+    Fields fields(table, "[shape]", report);
+    Shape shape = default_shape(fields.word<MlpKind>("mlp").value_or(MlpKind::Plain));
+    read_sizes(fields, shape);
+    read_switches(fields, shape);
+    if (const Value* experts = fields.table("experts")) shape.experts = read_experts(*experts, report);
+    if (const Value* latent = fields.table("latent")) shape.latent = read_latent(*latent, report);
+    const bool needs_ffn = shape.mlp == MlpKind::Gated && !(shape.experts && shape.experts->dense_layers == 0);
+    if (needs_ffn) fields.require("ffn", expected_integer(sizes));
+    fields.reject_unknown();
+    return shape;
+}
+
+Workload read_workload_table(const Value& table, Report& report) {
+    Fields fields(table, "[workload]", report);
+    Workload workload;
+    workload.phase = fields.word<Phase>("phase").value_or(workload.phase);
+    workload.batch = fields.integer("batch", sizes).value_or(workload.batch);
+    workload.seq = fields.integer("seq", sizes).value_or(workload.seq);
+    workload.kv_len = fields.integer("kv_len", sizes_or_none).value_or(workload.kv_len);
+    workload.precision = fields.word<Precision>("precision").value_or(workload.precision);
+    workload.runtime = fields.word<Runtime>("runtime").value_or(workload.runtime);
+    workload.attention = fields.word<AttentionBackend>("attention").value_or(workload.attention);
+    workload.clock = fields.word<Clock>("clock").value_or(workload.clock);
+    Parallelism& parallel = workload.parallel;
+    parallel.tp = fields.integer("tp", degrees).value_or(parallel.tp);
+    parallel.pp = fields.integer("pp", degrees).value_or(parallel.pp);
+    parallel.dp = fields.integer("dp", degrees).value_or(parallel.dp);
+    parallel.cp = fields.integer("cp", degrees).value_or(parallel.cp);
+    parallel.ep = fields.integer("ep", degrees).value_or(parallel.ep);
+    parallel.zero_stage = static_cast<int>(fields.integer("zero_stage", {0, 3}).value_or(parallel.zero_stage));
+    fields.reject_unknown();
+    return workload;
+}
+
+/// The line of a field that `validate` names in the vocabulary of Shape or Workload ("norms.per_layer", "parallel.tp").
+int line_of_field(const Value& table, std::string_view field) {
+    if (const Value* value = table.find(field)) return value->line;
+    const std::size_t dot = field.find('.');
+    if (dot == std::string_view::npos) return 0;
+    if (const Value* within = table.find(field.substr(0, dot))) return line_of_field(*within, field.substr(dot + 1));
+    std::string joined(field);
+    joined[dot] = '_';
+    if (const Value* value = table.find(joined)) return value->line;
+    return line_of_field(table, field.substr(dot + 1));
+}
+
+}  // namespace
+
+ShapeFile read_own_shape(const Value& root, Report& report) {
+    ShapeFile file;
+    Fields top(root, "", report);
+    const std::string source = top.text("source").value_or(report.where);
+    top.require("shape", "a table [shape]; docs/shapes.md shows it");
+    if (const Value* table = top.table("shape")) {
+        file.shape = read_shape_table(*table, report);
+        if (file.shape.positions == Positions::Learned && table->find("position_rows") == nullptr) {
+            file.shape.position_rows = usual_position_rows;
+            file.assumed.push_back("position_rows is not stated: taken as " + std::to_string(usual_position_rows));
+        }
+        const auto line_of = [&](const std::string& field) { return line_of_field(*table, field); };
+        derive_sizes(file.shape);
+        report.adopt(validate(report.clean() ? file.shape : with_stand_ins(file.shape)), line_of);
+    }
+    if (const Value* table = top.table("workload")) {
+        file.workload = read_workload_table(*table, report);
+        report.adopt(validate(*file.workload), [&](const std::string& field) { return line_of_field(*table, field); });
+    }
+    top.reject_unknown();
+    file.shape.name = name_from(report.where);
+    file.shape.source = source;
+    return file;
+}
+
+}  // namespace tilewright::read
+
+namespace tilewright {
+
+Result<ShapeFile> read_shape(std::string_view bytes, const std::string& where) {
+    const std::string_view text = read::without_mark(bytes);
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    const bool json = first != std::string_view::npos && text[first] == '{';
+    const Result<read::Value> root = json ? read::read_json(bytes, where) : read::read_toml(bytes, where);
+    if (!root) return root.problems();
+    read::Report report{where, {}};
+    ShapeFile file = json && root->find("shape") == nullptr ? read::read_hugging_face(*root, report)
+                                                            : read::read_own_shape(*root, report);
+    if (!report.clean()) return report.problems;
+    return file;
+}
+
+}  // namespace tilewright

@@ -1,0 +1,24 @@
+// Did you mean: the known words nearest to one that is not known.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tilewright::read {
+
+/// Edits (insert, delete, replace, swap neighbours) that turn one word into the other, ignoring case; at most `limit`
+/// + 1.
+int edit_distance(std::string_view a, std::string_view b, int limit);
+
+/// Candidates at most a third of the word away, nearest first, at most `most` of them; also those it is the start of.
+std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates,
+                                 std::size_t most = 3);
+
+/// "did you mean a, b or c?"; empty when nothing is near.
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
+
+/// "a, b or c"
+std::string join_or(const std::vector<std::string>& words);
+
+}  // namespace tilewright::read
