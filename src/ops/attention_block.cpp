@@ -1,7 +1,6 @@
 // The attention half of a layer: from the normed input to the projected output. Fused attention is one kernel per
 // pass; unfused it is two batched products around a softmax, over the full square of scores.
 #include <algorithm>
-#include <span>
 
 #include "ops/builder.h"
 
@@ -176,7 +175,7 @@ std::vector<Span> spans(const Builder& b) {
             continue;
         }
         const std::int64_t chunk = ceil_div(b.q_len, 2);
-        result.push_back({chunk, chunk, window, layers_with});
+        result.push_back({chunk, b.kv_len - b.work.seq + chunk, window, layers_with});
         result.push_back({chunk, b.kv_len, window, layers_with});
     }
     return result;

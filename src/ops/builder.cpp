@@ -55,7 +55,7 @@ void Builder::update(Op op) {
 Op Builder::stream(const Piece& piece, Pass pass) const {
     const double tensor = bytes_of(piece.rows, piece.width, element);
     const Stream work_done{piece.kind, piece.rows, piece.width, {piece.reads * tensor}, {piece.writes * tensor}};
-    const Bytes saved{training ? piece.saved * tensor : 0.0};
+    const Bytes saved{training && pass == Pass::Forward ? piece.saved * tensor : 0.0};
     return {piece.name, piece.component, pass, count * piece.launches, work_done, saved};
 }
 

@@ -29,6 +29,7 @@ void look_up(Builder& b) {
     sum.reads = 2;
     Piece rows = table("embedding", b.tokens, width);
     if (s.positions == Positions::Learned && !b.eager) rows.reads += 1 / static_cast<double>(b.work.batch);
+    rows.saved = 1;
     b.forward(rows);
     b.collective("embedding all-reduce", {CollectiveKind::AllReduce, {bytes}, b.work.parallel.tp}, Pass::Forward);
     if (s.tied && !b.ideal) b.backward(sum);
@@ -61,7 +62,7 @@ void embedding(Builder& b) {
     }
     add_positions(b);
     if (s.norms.embedding) {
-        b.norm({{"embedding norm", "embedding norm backward", "embedding norm dW"}, b.tokens, s.hidden, 0, false, 2});
+        b.norm({{"embedding norm", "embedding norm backward", "embedding norm dW"}, b.tokens, s.hidden, 0, false, 1});
     }
 }
 

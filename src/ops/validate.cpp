@@ -17,7 +17,7 @@ void check_tensor_parallel(const Shape& s, std::int64_t tp, Problems& problems) 
         problems.push_back(
             {"tp", 0, text(s.heads) + " heads cannot be split over tp " + text(tp), "use a tp that divides heads"});
     }
-    if (s.kv_heads % tp != 0 && tp % s.kv_heads != 0) {
+    if (s.heads % tp == 0 && s.kv_heads % tp != 0 && tp % s.kv_heads != 0) {
         problems.push_back({"tp", 0,
                             text(s.kv_heads) + " kv_heads can be neither split over nor repeated on tp " + text(tp),
                             "use a tp that divides kv_heads or is a multiple of it"});

@@ -1,0 +1,223 @@
+// Which kernels a layer launches: written out for the common layers in each runtime, and one table of single facts for
+// the less common parts.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "ops/workload_samples.h"
+
+namespace tilewright {
+namespace {
+
+Shape llama() {
+    Shape shape;
+    shape.hidden = 4096;
+    shape.layers = 32;
+    shape.heads = 32;
+    shape.kv_heads = 8;
+    shape.head_dim = 128;
+    shape.ffn = 14336;
+    shape.vocab = 128256;
+    shape.mlp = MlpKind::Gated;
+    shape.norms.kind = NormKind::Rms;
+    return shape;
+}
+
+Shape mixtral() {
+    Shape shape = llama();
+    shape.experts = Experts{.count = 8, .active = 2, .ffn = 14336};
+    return shape;
+}
+
+Shape parallel(int norms) {
+    Shape shape = gpt2();
+    shape.block = BlockForm::Parallel;
+    shape.norms.per_layer = norms;
+    return shape;
+}
+
+Shape windowed() {
+    Shape shape = llama();
+    shape.window = 1024;
+    shape.windowed_every = 3;
+    return shape;
+}
+
+Workload in(Runtime runtime, Phase phase = Phase::Prefill) {
+    Workload work;
+    work.runtime = runtime;
+    work.phase = phase;
+    return work;
+}
+
+/// "qkv, rotary x5, attention": names in launch order, equal neighbours counted together.
+std::string listing(const OpGraph& graph) {
+    std::string text;
+    for (std::size_t i = 0; i < graph.ops.size();) {
+        const std::string_view name = graph.ops[i].name;
+        std::int64_t launches = 0;
+        for (; i < graph.ops.size() && graph.ops[i].name == name; ++i) launches += graph.ops[i].count;
+        text += (text.empty() ? "" : ", ") + std::string(name) + (launches > 1 ? " x" + std::to_string(launches) : "");
+    }
+    return text;
+}
+
+TEST(Layer, LaunchesTheseKernelsForward) {
+    struct Case {
+        Shape shape;
+        Runtime runtime;
+        const char* kernels;
+    };
+    const Case cases[] = {
+        {gpt2(), Runtime::Eager,
+         "attention norm, qkv, kv append, attention, projection, residual, mlp norm, mlp up, activation, mlp down, "
+         "residual"},
+        {gpt2(), Runtime::Compiled,
+         "attention norm, qkv, kv append, attention, projection, mlp norm, mlp up, activation, mlp down, residual"},
+        {gpt2(), Runtime::Ideal, "attention norm, qkv, attention, projection, mlp norm, mlp up, mlp down"},
+        {llama(), Runtime::Eager,
+         "attention norm, qkv, rotary x10, kv append, attention, projection, residual, mlp norm, mlp gate, mlp up, "
+         "activation x2, mlp down, residual"},
+        {llama(), Runtime::Compiled,
+         "attention norm, qkv, rotary, kv append, attention, projection, mlp norm, mlp gate, mlp up, activation, "
+         "mlp down, residual"},
+        {parallel(1), Runtime::Eager,
+         "attention norm, qkv, kv append, attention, projection, mlp up, activation, mlp down, residual x2"},
+        {parallel(2), Runtime::Compiled,
+         "attention norm, qkv, kv append, attention, projection, mlp norm, mlp up, activation, mlp down, residual"},
+        {mixtral(), Runtime::Compiled,
+         "attention norm, qkv, rotary, kv append, attention, projection, mlp norm, router, router top-k, "
+         "expert permute, expert gate, expert up, expert activation, expert down, expert combine, residual"},
+        {deepseek_v2_lite(), Runtime::Ideal,
+         "attention norm, q, kv down, kv norm, kv up, attention, projection, mlp norm, router, router top-k, "
+         "shared gate, shared up, shared down, expert gate, expert up, expert down, expert combine"},
+    };
+    for (const Case& c : cases) EXPECT_EQ(listing(lower_layer(c.shape, in(c.runtime))), c.kernels);
+}
+
+TEST(Layer, LaunchesTheseKernelsBackward) {
+    struct Case {
+        Shape shape;
+        Runtime runtime;
+        const char* kernels;
+    };
+    const Case cases[] = {
+        {gpt2(), Runtime::Eager,
+         "mlp down dX, mlp down dW, mlp down dB, activation backward, mlp up dX, mlp up dW, mlp up dB, "
+         "mlp norm backward, mlp norm dW, residual backward, projection dX, projection dW, projection dB, "
+         "attention backward, qkv split backward, qkv dX, qkv dW, qkv dB, attention norm backward, attention norm dW, "
+         "residual backward"},
+        {llama(), Runtime::Compiled,
+         "mlp down dX, mlp down dW, activation backward, mlp up dX, mlp up dW, mlp gate dX, mlp gate dW, "
+         "mlp norm backward, mlp norm dW, projection dX, projection dW, attention backward, rotary backward, qkv dX, "
+         "qkv dW, attention norm backward, attention norm dW"},
+        {llama(), Runtime::Ideal,
+         "mlp down dX, mlp down dW, mlp up dX, mlp up dW, mlp gate dX, mlp gate dW, mlp norm backward, projection dX, "
+         "projection dW, attention backward, qkv dX, qkv dW, attention norm backward"},
+    };
+    for (const Case& c : cases) {
+        OpGraph graph = lower_layer(c.shape, in(c.runtime, Phase::Train));
+        std::erase_if(graph.ops, [](const Op& op) { return op.pass != Pass::Backward; });
+        EXPECT_EQ(listing(graph), c.kernels);
+    }
+}
+
+TEST(Layer, HasTheseProducts) {
+    Workload train = in(Runtime::Compiled, Phase::Train);
+    Workload decode = in(Runtime::Compiled, Phase::Decode);
+    Workload sharded = train;
+    sharded.parallel.tp = 16;
+    Workload spread = train;
+    spread.parallel.ep = 4;
+    Workload single = decode;
+    single.batch = 1;
+    Workload unfused = train;
+    unfused.attention = AttentionBackend::Unfused;
+    struct Case {
+        Shape shape;
+        Workload work;
+        const char* name;
+        Gemm gemm;
+    };
+    const Precision bf16 = Precision::Bf16;
+    const Case cases[] = {
+        {llama(), train, "qkv", {Layout::TN, 8192, 6144, 4096}},
+        {llama(), train, "qkv dX", {Layout::NN, 8192, 4096, 6144}},
+        {llama(), train, "qkv dW", {Layout::NT, 6144, 4096, 8192}},
+        {llama(), decode, "qkv", {Layout::TN, 4, 6144, 4096}},
+        {llama(), sharded, "qkv", {Layout::TN, 8192, (2 + 2) * 128, 4096}},  // one kv head repeated on two GPUs
+        {llama(), sharded, "mlp down", {Layout::TN, 8192, 4096, 896}},
+        {llama(), unfused, "attention score dQ", {Layout::NN, 2048, 128, 2048, 128}},
+        {llama(), unfused, "attention score dK", {Layout::NT, 2048, 128, 2048, 128}},
+        {llama(), unfused, "attention value dP", {Layout::TN, 2048, 2048, 128, 128}},
+        {llama(), unfused, "attention value dV", {Layout::NT, 2048, 128, 2048, 128}},
+        {mixtral(), train, "router", {Layout::TN, 8192, 8, 4096}},
+        {mixtral(), train, "expert up", {Layout::TN, 2048, 14336, 4096, 8, bf16, true}},
+        {mixtral(), train, "expert up dW", {Layout::NT, 14336, 4096, 2048, 8, bf16, true}},
+        {mixtral(), spread, "expert up", {Layout::TN, 8192, 14336, 4096, 2, bf16, true}},
+        {mixtral(), single, "expert up", {Layout::TN, 1, 14336, 4096, 2, bf16, true}},
+        {mixtral(), decode, "expert up", {Layout::TN, 2, 14336, 4096, 5, bf16, true}},  // 8 (1 - (6/8)^4) = 5.5
+        {deepseek_v2_lite(), train, "q", {Layout::TN, 8192, 16 * 192, 2048}},
+        {deepseek_v2_lite(), train, "kv down", {Layout::TN, 8192, 512 + 64, 2048}},
+        {deepseek_v2_lite(), train, "kv up", {Layout::TN, 8192, 16 * (128 + 128), 512}},
+        {deepseek_v2_lite(), train, "projection", {Layout::TN, 8192, 2048, 16 * 128}},
+    };
+    for (const Case& c : cases) {
+        const OpGraph graph = lower_layer(c.shape, c.work);
+        const Op* op = find_op(graph, c.name);
+        ASSERT_NE(op, nullptr) << c.name;
+        EXPECT_EQ(std::get<Gemm>(op->work), c.gemm)
+            << c.name << " " << std::get<Gemm>(op->work).m << " " << std::get<Gemm>(op->work).batch;
+    }
+}
+
+TEST(Layer, TakesTheUnfusedPathPastHeadsOf256) {
+    Shape shape = llama();
+    shape.kv_heads = 32;
+    for (const auto& [head_dim, fused] : {std::pair{256, true}, {257, false}}) {
+        shape.head_dim = head_dim;
+        const OpGraph graph = lower_layer(shape, in(Runtime::Compiled));
+        EXPECT_EQ(find_op(graph, "attention") != nullptr, fused);
+        EXPECT_EQ(find_op(graph, "attention score") != nullptr, !fused);
+    }
+}
+
+TEST(Layer, WindowsOneLayerInThree) {
+    const OpGraph graph = lower(windowed(), in(Runtime::Compiled));
+    std::vector<std::pair<std::int64_t, std::int64_t>> windows;
+    for (const Op& op : graph.ops) {
+        if (op.name == "attention") windows.emplace_back(std::get<Attention>(op.work).window, op.count);
+    }
+    EXPECT_EQ(windows, (std::vector<std::pair<std::int64_t, std::int64_t>>{{1024, 11}, {0, 21}}));
+}
+
+TEST(Layer, SharesCausalPairsEvenlyOverContextRanks) {
+    Workload work = in(Runtime::Compiled, Phase::Train);
+    const double alone = total_flops(lower_layer(llama(), work)).value;
+    work.parallel.cp = 8;
+    EXPECT_DOUBLE_EQ(total_flops(lower_layer(llama(), work)).value * 8, alone);
+}
+
+TEST(Layer, ReducesOverTensorRanksTwicePerPass) {
+    const auto count = [](const Shape& shape, Phase phase) {
+        Workload work = in(Runtime::Compiled, phase);
+        work.parallel.tp = 4;
+        const auto reduces = [](const Op& op) { return op.component == Component::Communication; };
+        return sum_over(lower_layer(shape, work), reduces, [](const Op&) { return 1; });
+    };
+    EXPECT_EQ(count(gpt2(), Phase::Prefill), 2);
+    EXPECT_EQ(count(gpt2(), Phase::Train), 4);
+    EXPECT_EQ(count(parallel(1), Phase::Train), 2);
+}
+
+TEST(Layer, KeepsHeadAndAttentionOutOfFp8) {
+    Workload work = in(Runtime::Compiled, Phase::Train);
+    work.precision = Precision::Fp8;
+    const OpGraph graph = lower(llama(), work);
+    EXPECT_EQ(std::get<Gemm>(find_op(graph, "qkv")->work).precision, Precision::Fp8);
+    EXPECT_EQ(std::get<Gemm>(find_op(graph, "head")->work).precision, Precision::Bf16);
+    EXPECT_EQ(std::get<Attention>(find_op(graph, "attention")->work).precision, Precision::Bf16);
+}
+
+}  // namespace
+}  // namespace tilewright

@@ -1,0 +1,211 @@
+// The lowering against the paper's closed forms ("The Case for Co-Designing Model Architectures with Hardware"),
+// against parameter counts, and against itself: what must hold for every shape, phase and runtime.
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <map>
+
+#include "ops/workload_samples.h"
+
+namespace tilewright {
+namespace {
+
+constexpr bool everything(const Op&) { return true; }
+
+bool is_linear(const Op& op) { return is_gemm(op) && op.component != Component::Attention; }
+
+Shape gpt(std::int64_t hidden, std::int64_t heads) {
+    Shape shape = gpt2();
+    shape.hidden = hidden;
+    shape.heads = shape.kv_heads = heads;
+    shape.head_dim = hidden / heads;
+    shape.ffn = 4 * hidden;
+    shape.vocab = 51200;
+    return shape;
+}
+
+Workload forward_pass(std::int64_t tp) {
+    Workload work;
+    work.forward_only = true;
+    work.attention = AttentionBackend::Unfused;
+    work.parallel.tp = tp;
+    return work;
+}
+
+TEST(Lower, MatchesThePapersTableOfProducts) {
+    const double b = 4, s = 2048, h = 2560, a = 32, t = 2, v = 51200;
+    const Workload work = forward_pass(2);
+    const OpGraph graph = lower(gpt(2560, 32), work);
+    const std::map<std::string_view, Gemm> expected{
+        {"qkv", {Layout::TN, 8192, 3 * 2560 / 2, 2560}},
+        {"attention score", {Layout::TN, 2048, 2048, 80, 64}},
+        {"attention value", {Layout::NN, 2048, 80, 2048, 64}},
+        {"projection", {Layout::TN, 8192, 2560, 1280}},
+        {"mlp up", {Layout::TN, 8192, 5120, 2560}},
+        {"mlp down", {Layout::TN, 8192, 2560, 5120}},
+        {"head", {Layout::TN, 8192, 25600, 2560}},
+    };
+    const std::map<std::string_view, double> expected_flops{
+        {"qkv", 6 * b * s * h * h / t},
+        {"attention score", 2 * b * s * s * h / t},
+        {"attention value", 2 * b * s * s * h / t},
+        {"projection", 2 * b * s * h * h / t},
+        {"mlp up", 8 * b * s * h * h / t},
+        {"mlp down", 8 * b * s * h * h / t},
+        {"head", 2 * b * s * h * v / t},
+    };
+    ASSERT_EQ(std::get<Gemm>(find_op(graph, "attention score")->work).batch, static_cast<std::int64_t>(b * a / t));
+    for (const auto& [name, gemm] : expected) {
+        const Op* op = find_op(graph, name);
+        ASSERT_NE(op, nullptr) << name;
+        EXPECT_EQ(std::get<Gemm>(op->work), gemm) << name;
+        EXPECT_EQ(flops(*op).value, expected_flops.at(name)) << name;
+    }
+}
+
+TEST(Lower, MatchesThePapersFlopsOfALayer) {
+    for (const auto& [h, a, t] : {std::array{2560, 32, 1}, {2560, 20, 1}, {4096, 32, 4}, {12288, 96, 8}}) {
+        const double b = 4, s = 2048, hidden = h;
+        const double expected = 24 * b * s * hidden * hidden * (1 + s / (6 * hidden)) / t;
+        EXPECT_DOUBLE_EQ(total_flops(lower_layer(gpt(h, a), forward_pass(t))).value, expected) << h;
+    }
+}
+
+TEST(Lower, KeepsWhatMegatronKeepsWithoutDropout) {
+    // Korthikanti et al. 2022, equation 2, less the dropout masks and the dropped-out scores: s b h (8 + 24/t) + 2 a
+    // s^2 b/t.
+    for (const int t : {1, 2, 8}) {
+        Workload work = forward_pass(t);
+        work.forward_only = false;
+        work.runtime = Runtime::Eager;
+        const double b = 4, s = 2048, h = 2560, a = 32;
+        const double kept =
+            sum_over(lower_layer(gpt(2560, 32), work), everything, [](const Op& op) { return op.saved.value; });
+        EXPECT_EQ(kept, s * b * h * (8 + 24.0 / t) + 2 * a * s * s * b / t) << t;
+    }
+}
+
+/// Weights of every matrix one step multiplies by: parameters without norms, positions and biases.
+double matrix_weights(const Shape& shape) {
+    const ParameterCount count = count_parameters(shape);
+    const std::int64_t dim = shape.embedding_dim > 0 ? shape.embedding_dim : shape.hidden;
+    const std::int64_t projections = 2 * shape.embedding_dim * shape.hidden;
+    return static_cast<double>(count.attention + count.mlp + shape.vocab * dim + projections);
+}
+
+Shape any_unbiased_shape() {
+    Shape shape = *any_small_shape();
+    shape.bias = {};
+    if (shape.experts) shape.experts->router_bias = false;
+    return shape;
+}
+
+RC_GTEST_PROP(Lower, WeightGradientsAreTheWeights, ()) {
+    const Shape shape = any_unbiased_shape();
+    Workload work;
+    work.batch = 16;  // enough tokens to visit every expert
+    work.seq = 32;
+    const auto weight_gradient = [](const Op& op) { return op.name.ends_with(" dW") && is_gemm(op); };
+    const auto elements = [](const Op& op) {
+        const Gemm& gemm = std::get<Gemm>(op.work);
+        return gemm.m * gemm.n * gemm.batch;
+    };
+    RC_ASSERT(sum_over(lower(shape, work), weight_gradient, elements) == matrix_weights(shape));
+}
+
+RC_GTEST_PROP(Lower, EveryTokenMeetsEveryWeightOnce, ()) {
+    Shape shape = any_unbiased_shape();
+    shape.experts.reset();
+    Workload work;
+    work.forward_only = true;
+    work.batch = any_size(1, 9);
+    work.seq = any_size(1, 9);
+    const double products = sum_over(lower(shape, work), is_linear, flops_of);
+    RC_ASSERT(products == 2 * static_cast<double>(work.batch * work.seq) * matrix_weights(shape));
+}
+
+RC_GTEST_PROP(Lower, TrainingIsThreeTimesForward, ()) {
+    const Shape shape = *any_small_shape();
+    Workload work = any_small_workload();
+    work.phase = Phase::Train;
+    work.attention = AttentionBackend::Unfused;
+    Workload forward = work;
+    forward.forward_only = true;
+    RC_ASSERT(total_flops(lower(shape, work)).value == 3 * total_flops(lower(shape, forward)).value);
+}
+
+/// Launches, and bytes moved by the streams.
+std::pair<double, double> effort(const OpGraph& graph) {
+    const auto traffic = [](const Op& op) { return (bytes_read(op) + bytes_written(op)).value; };
+    return {sum_over(graph, everything, [](const Op&) { return 1; }),
+            sum_over(
+                graph, [](const Op& op) { return !is_gemm(op); }, traffic)};
+}
+
+RC_GTEST_PROP(Lower, FusionSavesLaunchesAndBytesAndNoProduct, ()) {
+    const Shape shape = *any_small_shape();
+    Workload work = any_small_workload();
+    std::pair<double, double> last{1e300, 1e300};
+    const double products = total_flops(lower(shape, work)).value;
+    for (const Runtime runtime : {Runtime::Eager, Runtime::Compiled, Runtime::Ideal}) {
+        work.runtime = runtime;
+        const OpGraph graph = lower(shape, work);
+        const auto now = effort(graph);
+        RC_ASSERT(now.first <= last.first);
+        RC_ASSERT(now.second <= last.second);
+        RC_ASSERT(total_flops(graph).value == products);
+        last = now;
+    }
+}
+
+RC_GTEST_PROP(Lower, EveryKernelHasANameWorkAndASize, ()) {
+    const OpGraph graph = lower(*any_small_shape(), any_small_workload());
+    RC_ASSERT(!graph.ops.empty());
+    for (const Op& op : graph.ops) {
+        RC_ASSERT(!op.name.empty());
+        RC_ASSERT(op.count > 0);
+        RC_ASSERT((bytes_read(op) + bytes_written(op)).value > 0);
+        RC_ASSERT(op.saved.value == 0 || op.pass == Pass::Forward);
+    }
+}
+
+RC_GTEST_PROP(Lower, TensorParallelSharesTheProducts, ()) {
+    const std::int64_t tp = any_size(2, 4);
+    Shape whole = any_unbiased_shape();
+    whole.latent.reset();  // its projections down to the ranks are repeated on every GPU
+    whole.experts.reset();
+    whole.embedding_dim = 0;
+    whole.heads *= tp;
+    whole.kv_heads *= tp;
+    whole.ffn *= tp;
+    whole.vocab *= tp;
+    Workload work = any_small_workload();
+    const double alone = total_flops(lower(whole, work)).value;
+    work.parallel.tp = tp;
+    RC_ASSERT(validate(whole, work).empty());
+    RC_ASSERT(total_flops(lower(whole, work)).value * static_cast<double>(tp) == alone);
+}
+
+TEST(Lower, StaysFiniteAtTheLargestSizes) {
+    constexpr std::int64_t most = std::int64_t{1} << 31;
+    Shape shape = gpt2();
+    shape.hidden = most / 4;
+    shape.heads = shape.kv_heads = most / 256;
+    shape.head_dim = 128;
+    shape.ffn = 1 << 20;
+    shape.vocab = 1 << 20;
+    shape.layers = 1;
+    ASSERT_TRUE(validate(shape).empty());
+    for (const AttentionBackend backend : {AttentionBackend::Auto, AttentionBackend::Unfused}) {
+        Workload work;
+        work.batch = 1;
+        work.seq = most;
+        work.attention = backend;
+        ASSERT_TRUE(validate(work).empty());
+        EXPECT_GT(total_flops(lower(shape, work)).value, 1e28);
+        EXPECT_GT(memory(shape, work).total.value, 1e18);
+    }
+}
+
+}  // namespace
+}  // namespace tilewright

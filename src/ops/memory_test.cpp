@@ -1,0 +1,81 @@
+// Memory by closed forms: sixteen-bit training keeps eight bytes a parameter, and each kind of parallelism divides what
+// it shards and nothing else.
+#include <gtest/gtest.h>
+
+#include "ops/workload_samples.h"
+
+namespace tilewright {
+namespace {
+
+double parameters(const Shape& shape) { return static_cast<double>(count_parameters(shape).total); }
+
+Workload with(Parallelism parallel) {
+    Workload work;
+    work.parallel = parallel;
+    return work;
+}
+
+TEST(Memory, KeepsEightBytesAParameterInTraining) {
+    const double n = parameters(gpt2());
+    const Memory m = memory(gpt2(), {});
+    EXPECT_EQ(m.parameters.value, 2 * n);
+    EXPECT_EQ(m.gradients.value, 2 * n);
+    EXPECT_EQ(m.optimizer.value, 4 * n);
+    EXPECT_EQ(m.kv_cache.value, 0);
+    EXPECT_EQ(m.total.value, 8 * n + m.activations.value + m.workspace.value);
+}
+
+TEST(Memory, ShardsByZeroStage) {
+    const double n = parameters(gpt2());
+    struct Case {
+        int stage;
+        double parameters, gradients, optimizer;
+    };
+    for (const Case& c : {Case{0, 1, 1, 1}, {1, 1, 1, 4}, {2, 1, 4, 4}, {3, 4, 4, 4}}) {
+        const Memory m = memory(gpt2(), with({.dp = 4, .zero_stage = c.stage}));
+        EXPECT_EQ(m.parameters.value, 2 * n / c.parameters) << c.stage;
+        EXPECT_EQ(m.gradients.value, 2 * n / c.gradients) << c.stage;
+        EXPECT_EQ(m.optimizer.value, 4 * n / c.optimizer) << c.stage;
+    }
+}
+
+TEST(Memory, OfTheLastStageHoldsItsLayersAndTheHead) {
+    Shape shape = gpt2();
+    const ParameterCount whole = count_parameters(shape);
+    const double layers = static_cast<double>(whole.attention + whole.mlp + whole.norms - 2 * shape.hidden) / 4;
+    const double head = static_cast<double>((shape.vocab + 2) * shape.hidden);
+    EXPECT_EQ(memory(shape, with({.pp = 4})).parameters.value, 2 * (layers + head));
+}
+
+TEST(Memory, SpreadsExpertsOverExpertRanks) {
+    Shape shape = deepseek_v2_lite();
+    const double routed = 26.0 * 64 * 3 * 2048 * 1408;
+    const double kept = parameters(shape) - routed * 3 / 4;
+    EXPECT_EQ(memory(shape, with({.ep = 4})).parameters.value, 2 * kept);
+}
+
+TEST(Memory, KeepsKeysAndValuesOfEveryCachedToken) {
+    Shape shape = gpt2();
+    Workload work;
+    work.phase = Phase::Decode;
+    work.batch = 8;
+    work.seq = 1000;
+    const double full = 2.0 * 2 * 768 * 8 * 1000 * 12;
+    EXPECT_EQ(memory(shape, work).kv_cache.value, full);
+    EXPECT_EQ(memory(shape, work).activations.value, 0);
+    shape.window = 100;
+    shape.windowed_every = 2;
+    EXPECT_EQ(memory(shape, work).kv_cache.value, full / 2 + full / 20);
+}
+
+TEST(Memory, NeedsRoomForTheLogits) {
+    Workload work;
+    work.runtime = Runtime::Compiled;
+    const double logits = 2.0 * 8192 * 50257;
+    const Memory m = memory(gpt2(), work);
+    EXPECT_GE(m.activations.value, logits);
+    EXPECT_GE(m.workspace.value, logits);
+}
+
+}  // namespace
+}  // namespace tilewright
