@@ -31,14 +31,22 @@ constexpr std::array attention_columns = {
 };
 
 constexpr std::array stream_columns = {
-    Column{"kind", "",
-           "layernorm|rmsnorm|gelu|swiglu|residual|bias|rotary|softmax|embedding|crossentropy|adamw|copy|read",
+    Column{"kind", "", "layernorm|rmsnorm|gelu|swiglu|residual|bias|rotary|softmax|embedding|crossentropy|adamw",
            "which kernel"},
     Column{"pass", "forward", "forward|backward", "of the kernel"},
     Column{"form", "eager", "eager|fused", "fused: with its usual neighbours (residual + norm, bias + gelu, …)"},
-    Column{"rows", "", "", "tokens; for adamw, copy and read 1"},
+    Column{"rows", "", "", "tokens; for adamw 1"},
     Column{"width", "", "", "elements of a row; for adamw the parameters"},
     Column{"dtype", "bf16", "bf16|fp16", "element type"},
+};
+
+constexpr std::array bandwidth_columns = {
+    Column{"kind", "copy", "copy|read", "copy counts bytes read and bytes written"},
+    Column{"bytes", "", "", "of one buffer; never rotated, so small ones stay in L2"},
+};
+
+constexpr std::array launch_columns = {
+    Column{"kind", "graph", "graph|eager", "an empty kernel queued in a graph, or launched by the host one by one"},
 };
 
 constexpr std::array layer_columns = {
@@ -60,10 +68,8 @@ constexpr std::array layer_columns = {
 };
 
 constexpr std::array kinds = {
-    CaseKind{"gemm", gemm_columns},
-    CaseKind{"attention", attention_columns},
-    CaseKind{"stream", stream_columns},
-    CaseKind{"layer", layer_columns},
+    CaseKind{"gemm", gemm_columns},   CaseKind{"attention", attention_columns}, CaseKind{"stream", stream_columns},
+    CaseKind{"layer", layer_columns}, CaseKind{"bandwidth", bandwidth_columns}, CaseKind{"launch", launch_columns},
 };
 
 constexpr std::int64_t largest = std::int64_t{1} << 40;

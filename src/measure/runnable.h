@@ -48,6 +48,8 @@ Outcome<std::unique_ptr<Runnable>> make_gemm(const Case& what, Arena& arena);
 Outcome<std::unique_ptr<Runnable>> make_attention(const Case& what, Arena& arena);
 Outcome<std::unique_ptr<Runnable>> make_stream(const Case& what, Arena& arena);
 Outcome<std::unique_ptr<Runnable>> make_layer(const Case& what, Arena& arena);
+Outcome<std::unique_ptr<Runnable>> make_bandwidth(const Case& what, Arena& arena);
+Outcome<std::unique_ptr<Runnable>> make_launch(const Case& what, Arena& arena);
 
 /// {"gemm", make_gemm}, … : the hand-written table in families.cpp; null when there is no such op.
 Make find_family(std::string_view op);

@@ -1,0 +1,113 @@
+#include "measure/cuda_bench.h"
+
+#include <unistd.h>
+
+#include <ctime>
+
+namespace tilewright::measure {
+namespace {
+
+std::string utc_time() {
+    const std::time_t now = std::time(nullptr);
+    std::tm parts{};
+    gmtime_r(&now, &parts);
+    char text[32];
+    const std::size_t length = std::strftime(text, sizeof text, "%Y%m%dT%H%M%SZ", &parts);
+    return std::string(text, length);
+}
+
+void record(const Outcome<Timing>& timing, Sample& sample) {
+    if (!timing) {
+        sample.status = timing.fault().unsupported ? SampleStatus::Unsupported : SampleStatus::Failed;
+        sample.reason = timing.fault().reason;
+        return;
+    }
+    sample.time = timing->time;
+    sample.clock_mhz = timing->clock_mhz;
+    sample.cycles = timing->cycles;
+    sample.power_w = timing->power_w;
+    sample.energy_j = timing->energy_j;
+    sample.reason = timing->doubt;
+}
+
+}  // namespace
+
+CudaBench::CudaBench(std::unique_ptr<CudaGpu> gpu, Arena arena) : gpu_(std::move(gpu)), arena_(std::move(arena)) {}
+
+Outcome<std::unique_ptr<CudaBench>> CudaBench::open(double arena_gib, const std::string& command) {
+    Outcome<std::unique_ptr<CudaGpu>> gpu = CudaGpu::open();
+    if (!gpu) return gpu.fault();
+    Outcome<Arena> arena = Arena::take(static_cast<std::size_t>(arena_gib * 1073741824.0));
+    if (!arena) return arena.fault();
+    std::unique_ptr<CudaBench> bench(new CudaBench(std::move(*gpu), std::move(*arena)));
+    bench->describe(command);
+    return bench;
+}
+
+void CudaBench::describe(const std::string& command) {
+    const std::string time = utc_time();
+    run_.id = time + "-" + std::to_string(::getpid());
+    run_.facts = gpu_->facts();
+    for (const Fields& versions : {gemm_versions(), attention_versions()}) {
+        run_.facts.insert(run_.facts.end(), versions.begin(), versions.end());
+    }
+    run_.facts.emplace_back("time", time);
+    run_.facts.emplace_back("command", command);
+}
+
+Status CudaBench::make(const Case& what) {
+    if (op_ != nullptr && made_of_ == what) return Done{};
+    gpu_->load(nullptr);
+    op_.reset();
+    arena_.reset();
+    const Make family = find_family(what.op);
+    if (family == nullptr) return unsupported("no family makes '" + what.op + "'");
+    Outcome<std::unique_ptr<Runnable>> made = family(what, arena_);
+    if (!made) return made.fault();
+    op_ = std::move(*made);
+    made_of_ = what;
+    gpu_->load(op_.get());
+    return Done{};
+}
+
+Outcome<Timing> CudaBench::time(const Job& job) {
+    if (job.what.op == "launch" && job.what.word("kind") == "eager") return time_eager_launch(gpu_->stream());
+    TW_TRY(make(job.what));
+    return time_op(*gpu_, job.clock, policy_);
+}
+
+Sample CudaBench::measure(const Job& job) {
+    Sample sample;
+    sample.op = job.what.op;
+    sample.sizes = job.what.sizes;
+    sample.tags = job.what.tags;
+    sample.clock = job.clock;
+    sample.device = device();
+    sample.run = run_.id;
+    const Outcome<Timing> timing = time(job);
+    record(timing, sample);
+    if (op_ != nullptr && made_of_ == job.what) {
+        sample.facts = op_->facts();
+        sample.facts.emplace_back("copies", std::to_string(op_->copies()));
+        sample.flops = op_->flops();
+        sample.bytes = op_->bytes();
+    }
+    if (!timing) {
+        lost_ = timing.fault().fatal;
+        if (!lost_) gpu_->load(nullptr);
+        op_.reset();
+    }
+    return sample;
+}
+
+Outcome<double> CudaBench::check(const Case& what) {
+    op_.reset();
+    Status made = make(what);
+    if (!made) return made.fault();
+    constexpr unsigned seed = 20;
+    const Outcome<double> error = op_->check(seed);
+    if (!error) lost_ = error.fault().fatal;
+    return error;
+}
+
+}  // namespace tilewright::measure

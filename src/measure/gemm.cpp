@@ -1,0 +1,183 @@
+// The gemm family: one cuBLASLt product on rotated operands, and its check against sums in double precision.
+#include <cublasLt.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+#include <cuda_fp8.h>
+
+#include <cmath>
+
+#include "measure/matmul.h"
+#include "measure/runnable.h"
+#include "tilewright/names.h"
+
+namespace tilewright::measure {
+namespace {
+
+int result_bytes(Precision precision) { return precision == Precision::Fp8 ? 2 : element_bytes(precision); }
+
+Gemm gemm_of(const Case& what) {
+    const std::string_view layout = what.word("layout");
+    Gemm gemm;
+    gemm.layout = layout == "TN" ? Layout::TN : layout == "NN" ? Layout::NN : Layout::NT;
+    gemm.m = what.integer("m");
+    gemm.n = what.integer("n");
+    gemm.k = what.integer("k");
+    gemm.batch = what.integer("batch");
+    gemm.precision = find_named<Precision>(what.word("dtype")).value_or(Precision::Bf16);
+    return gemm;
+}
+
+/// `count` elements on the device as doubles.
+Outcome<std::vector<double>> fetch(const void* data, std::size_t count, Precision precision) {
+    std::vector<std::byte> raw(count * static_cast<std::size_t>(element_bytes(precision)));
+    TW_TRY(check(cudaMemcpy(raw.data(), data, raw.size(), cudaMemcpyDeviceToHost), "cudaMemcpy"));
+    std::vector<double> values(count);
+    const auto convert = [&](const auto* typed) {
+        for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<double>(static_cast<float>(typed[i]));
+    };
+    switch (precision) {
+        case Precision::Bf16: convert(reinterpret_cast<const __nv_bfloat16*>(raw.data())); break;
+        case Precision::Fp16: convert(reinterpret_cast<const __half*>(raw.data())); break;
+        case Precision::Fp8: convert(reinterpret_cast<const __nv_fp8_e4m3*>(raw.data())); break;
+        case Precision::Tf32:
+        case Precision::Fp32: convert(reinterpret_cast<const float*>(raw.data())); break;
+    }
+    return values;
+}
+
+/// Where element (i, p) of A and (p, j) of B lie in their stored matrices: DESIGN's definition, written out.
+std::int64_t place_a(const Gemm& g, std::int64_t i, std::int64_t p) {
+    return g.layout == Layout::NT ? p * g.m + i : i * g.k + p;
+}
+std::int64_t place_b(const Gemm& g, std::int64_t p, std::int64_t j) {
+    return g.layout == Layout::TN ? j * g.k + p : p * g.n + j;
+}
+
+double relative_error(const Gemm& g, const double* a, const double* b, const double* c) {
+    double error = 0.0;
+    double norm = 0.0;
+    for (std::int64_t i = 0; i < g.m; ++i) {
+        for (std::int64_t j = 0; j < g.n; ++j) {
+            double sum = 0.0;
+            for (std::int64_t p = 0; p < g.k; ++p) sum += a[place_a(g, i, p)] * b[place_b(g, p, j)];
+            error += (c[i * g.n + j] - sum) * (c[i * g.n + j] - sum);
+            norm += sum * sum;
+        }
+    }
+    return std::sqrt(error / norm);
+}
+
+class GemmOp final : public Runnable {
+public:
+    GemmOp(const Gemm& gemm, int answer) : gemm_(gemm), answer_(answer) {}
+
+    Status set_up(Arena& arena) {
+        Outcome<std::unique_ptr<Matmul>> made = Matmul::make(gemm_, {}, matmul_workspace_bytes, answer_ + 1);
+        if (!made) return made.fault();
+        matmul_ = std::move(*made);
+        if (matmul_->answers() <= answer_) {
+            return unsupported("the library has only " + std::to_string(matmul_->answers()) + " answers");
+        }
+        const Outcome<void*> workspace = arena.scratch(matmul_->workspace_bytes());
+        if (!workspace) return workspace.fault();
+        workspace_ = *workspace;
+        return take_operands(arena);
+    }
+
+    Status launch(cudaStream_t stream, int copy) override {
+        return matmul_->launch(sets_[static_cast<std::size_t>(copy)], workspace_, stream, answer_);
+    }
+
+    int copies() const override { return static_cast<int>(sets_.size()); }
+    Fields facts() const override { return matmul_->facts(answer_); }
+    double flops() const override { return 2.0 * count(gemm_.m, gemm_.n) * static_cast<double>(gemm_.k); }
+    double bytes() const override {
+        return element_bytes(gemm_.precision) * (count(gemm_.m, gemm_.k) + count(gemm_.k, gemm_.n)) +
+               result_bytes(gemm_.precision) * count(gemm_.m, gemm_.n);
+    }
+
+    Outcome<double> check(unsigned seed) override {
+        const MatmulOperands& set = sets_[0];
+        const auto [size_a, size_b, size_c] = sizes();
+        const Precision result = gemm_.precision == Precision::Fp8 ? Precision::Bf16 : gemm_.precision;
+        TW_TRY(fill_random(const_cast<void*>(set.a), size_a, gemm_.precision, 2 * seed + 1));
+        TW_TRY(fill_random(const_cast<void*>(set.b), size_b, gemm_.precision, 2 * seed + 2));
+        TW_TRY(poison(set.c, size_c * static_cast<std::size_t>(result_bytes(gemm_.precision))));
+        TW_TRY(launch(nullptr, 0));
+        TW_TRY(measure::check(cudaDeviceSynchronize(), "gemm"));
+        const auto a = fetch(set.a, size_a, gemm_.precision);
+        const auto b = fetch(set.b, size_b, gemm_.precision);
+        const auto c = fetch(set.c, size_c, result);
+        for (const auto* fetched : {&a, &b, &c}) TW_TRY(*fetched);
+        double worst = 0.0;
+        for (std::int64_t item = 0; item < gemm_.batch; ++item) {
+            const double error =
+                relative_error(gemm_, a->data() + item * gemm_.m * gemm_.k, b->data() + item * gemm_.k * gemm_.n,
+                               c->data() + item * gemm_.m * gemm_.n);
+            if (!(error <= worst)) worst = error;
+        }
+        return worst;
+    }
+
+private:
+    struct Sizes {
+        std::size_t a, b, c;
+    };
+
+    double count(std::int64_t rows, std::int64_t columns) const {
+        return static_cast<double>(gemm_.batch) * static_cast<double>(rows) * static_cast<double>(columns);
+    }
+
+    Sizes sizes() const {
+        const auto product = [&](std::int64_t x, std::int64_t y) {
+            return static_cast<std::size_t>(gemm_.batch * x * y);
+        };
+        return {product(gemm_.m, gemm_.k), product(gemm_.k, gemm_.n), product(gemm_.m, gemm_.n)};
+    }
+
+    Status take_operands(Arena& arena) {
+        const auto result = static_cast<std::size_t>(result_bytes(gemm_.precision));
+        if (bytes() > 1e12) return unsupported("its operands need more memory than any device has");
+        const auto [size_a, size_b, size_c] = sizes();
+        const auto set_bytes = static_cast<std::size_t>(bytes());
+        if (set_bytes + 1024 > arena.left())
+            return unsupported("its operands need more than the memory taken for them");
+        const int copies = arena.copies_for(set_bytes + 1024);
+        for (int copy = 0; copy < copies; ++copy) {
+            const auto a = arena.input(size_a, gemm_.precision);
+            if (!a) return a.fault();
+            const auto b = arena.input(size_b, gemm_.precision);
+            if (!b) return b.fault();
+            const auto c = arena.scratch(size_c * result);
+            if (!c) return c.fault();
+            sets_.push_back({*a, *b, *c, nullptr, nullptr});
+        }
+        return Done{};
+    }
+
+    Gemm gemm_;
+    int answer_;
+    std::unique_ptr<Matmul> matmul_;
+    void* workspace_ = nullptr;
+    std::vector<MatmulOperands> sets_;
+};
+
+}  // namespace
+
+Outcome<std::unique_ptr<Runnable>> make_gemm(const Case& what, Arena& arena) {
+    const Gemm gemm = gemm_of(what);
+    if (gemm.precision == Precision::Fp8 && gemm.layout != Layout::TN) {
+        return unsupported("the library takes fp8 operands in TN only");
+    }
+    auto op = std::make_unique<GemmOp>(gemm, static_cast<int>(what.integer("answer")));
+    TW_TRY(op->set_up(arena));
+    return std::unique_ptr<Runnable>(std::move(op));
+}
+
+Fields gemm_versions() {
+    const std::size_t version = cublasLtGetVersion();
+    return {{"cublaslt", std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
+                             std::to_string(version % 100)}};
+}
+
+}  // namespace tilewright::measure

@@ -1,0 +1,41 @@
+// Shapes drawn to fill the space rather than to please: sets of ops as CSV, the same for the same seed. Each row
+// carries its family and whether that whole family is set aside for judging (split), so that no near neighbour of a
+// judged shape is ever fitted.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "measure/case.h"
+#include "tilewright/result.h"
+
+namespace tilewright::measure {
+
+/// A named set of shapes.
+struct ShapeSet {
+    std::string_view name;
+    std::string_view op;
+    std::int64_t count;  ///< drawn when none is asked for
+    std::string_view help;
+    std::vector<Case> (*draw)(std::int64_t count, std::uint64_t seed);
+};
+
+std::span<const ShapeSet> shape_sets();
+
+/// The set as CSV with a header row; columns family and split last.
+Result<std::string> generate_csv(std::string_view set, std::int64_t count, std::uint64_t seed);
+
+/// "judge" for about one family in five, "fit" for the others; decided by the name alone.
+std::string_view split_of(std::string_view family);
+
+std::vector<Case> draw_gemm_quick(std::int64_t count, std::uint64_t seed);
+std::vector<Case> draw_gemm_clocks(std::int64_t count, std::uint64_t seed);
+std::vector<Case> draw_cliff(std::int64_t count, std::uint64_t seed);
+std::vector<Case> draw_attention(std::int64_t count, std::uint64_t seed);
+std::vector<Case> draw_stream(std::int64_t count, std::uint64_t seed);
+std::vector<Case> draw_layer(std::int64_t count, std::uint64_t seed);
+
+}  // namespace tilewright::measure

@@ -1,0 +1,168 @@
+#include "measure/options.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <functional>
+
+#include "measure/case.h"
+#include "measure/generate.h"
+#include "measure/range.h"
+#include "sample/names.h"
+
+namespace tilewright::measure {
+namespace {
+
+using Problem_ = std::optional<Problem>;
+
+template <class T>
+Problem_ set_number(T& target, const std::string& text, const std::string& flag) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), target);
+    if (error == std::errc() && end == text.data() + text.size() && target >= T{}) return std::nullopt;
+    return Problem{flag, 0, "'" + text + "' is no number", ""};
+}
+
+Problem_ set_clocks(Options& options, const std::string& text, const std::string& flag) {
+    const auto words = parse_list(text, flag);
+    if (!words) return words.problems().front();
+    options.clocks.clear();
+    for (const std::string& word : *words) {
+        const auto mode = find_named<ClockMode>(word);
+        if (!mode) return Problem{flag, 0, "'" + word + "' is no clock mode", "use quick, sustained or burst"};
+        options.clocks.push_back(*mode);
+    }
+    return std::nullopt;
+}
+
+Problem_ set_budget(Options& options, const std::string& text, const std::string& flag) {
+    const auto seconds = parse_duration(text, flag);
+    if (!seconds) return seconds.problems().front();
+    options.budget_s = *seconds;
+    return std::nullopt;
+}
+
+struct Flag {
+    std::string_view name;
+    std::string_view value;  ///< what stands for its value in the help; empty when it takes none
+    std::string_view help;
+    Problem_ (*set)(Options&, const std::string& text, const std::string& flag);
+};
+
+constexpr std::array flags = {
+    Flag{"--from", "FILE", "take the ops from a CSV file with a column for each dimension",
+         [](Options& o, const std::string& t, const std::string&) { return o.from = t, Problem_(); }},
+    Flag{"--out", "FILE", "append samples to FILE and leave out those it has; '-' is standard output",
+         [](Options& o, const std::string& t, const std::string&) { return o.out = t, Problem_(); }},
+    Flag{"--clock", "MODES", "quick (default), sustained, burst, or several with commas", set_clocks},
+    Flag{"--budget", "TIME", "stop after 90s, 10m or 1h", set_budget},
+    Flag{"--autotune", "N", "time the first N algorithms the library proposes for each gemm",
+         [](Options& o, const std::string& t, const std::string& f) { return set_number(o.autotune, t, f); }},
+    Flag{"--shuffle", "SEED", "measure in a random order",
+         [](Options& o, const std::string& t, const std::string& f) { return set_number(o.shuffle.emplace(), t, f); }},
+    Flag{"--memory", "GIB", "device memory to take",
+         [](Options& o, const std::string& t, const std::string& f) { return set_number(o.arena_gib, t, f); }},
+    Flag{"--plan", "", "print how many samples and how long, and stop",
+         [](Options& o, const std::string&, const std::string&) { return o.plan = true, Problem_(); }},
+    Flag{"--check", "", "compare results with double precision on the CPU instead of timing; small sizes only",
+         [](Options& o, const std::string&, const std::string&) { return o.check = true, Problem_(); }},
+    Flag{"--set", "NAME", "generate: which set of shapes",
+         [](Options& o, const std::string& t, const std::string&) { return o.set = t, Problem_(); }},
+    Flag{"--count", "N", "generate: how many",
+         [](Options& o, const std::string& t, const std::string& f) { return set_number(o.count, t, f); }},
+    Flag{"--seed", "N", "generate: seed of the drawing",
+         [](Options& o, const std::string& t, const std::string& f) { return set_number(o.seed, t, f); }},
+    Flag{"--help", "", "print this",
+         [](Options& o, const std::string&, const std::string&) { return o.help = true, Problem_(); }},
+};
+
+const Flag* find_flag(std::string_view name) {
+    const auto found = std::find_if(flags.begin(), flags.end(), [&](const Flag& flag) { return flag.name == name; });
+    return found == flags.end() ? nullptr : &*found;
+}
+
+bool is_column(std::string_view verb, std::string_view name) {
+    const CaseKind* kind = find_case_kind(verb);
+    return kind != nullptr && std::any_of(kind->columns.begin(), kind->columns.end(),
+                                          [&](const Column& column) { return column.name == name; });
+}
+
+/// "--kv-heads" names the column kv_heads.
+std::string column_of(std::string_view flag) {
+    std::string name(flag.substr(2));
+    std::replace(name.begin(), name.end(), '-', '_');
+    return name;
+}
+
+std::string padded(std::string text, std::size_t width) {
+    text.resize(std::max(text.size() + 1, width), ' ');
+    return text;
+}
+
+}  // namespace
+
+Result<Options> parse_options(const std::vector<std::string>& arguments) {
+    Options options;
+    Problems problems;
+    for (std::size_t i = 0; i < arguments.size(); ++i) {
+        std::string name = arguments[i];
+        if (name.size() < 2 || name.compare(0, 2, "--") != 0) {
+            (options.verb.empty() ? options.verb : options.words.emplace_back()) = name;
+            continue;
+        }
+        std::optional<std::string> value;
+        if (const std::size_t equals = name.find('='); equals != std::string::npos) {
+            value = name.substr(equals + 1);
+            name.resize(equals);
+        }
+        const Flag* flag = find_flag(name);
+        const bool column = flag == nullptr && is_column(options.verb, column_of(name));
+        if (flag == nullptr && !column) {
+            problems.push_back({name, 0, "no such flag", "--help lists them"});
+            continue;
+        }
+        if (column || !flag->value.empty()) {
+            if (!value && i + 1 < arguments.size()) value = arguments[++i];
+            if (!value) problems.push_back({name, 0, "needs a value", ""});
+        }
+        if (column)
+            options.columns.emplace_back(column_of(name), value.value_or(""));
+        else if (auto problem = flag->set(options, value.value_or(""), name))
+            problems.push_back(*problem);
+    }
+    if (!problems.empty()) return problems;
+    return options;
+}
+
+std::string help_text() {
+    std::string text =
+        "tilewright-measure: times kernels and layers on the GPU and appends samples, one JSON object a line\n\n"
+        "  tilewright-measure gemm|attention|stream|layer|bandwidth|launch [--COLUMN LIST…] [--from FILE] [--out "
+        "FILE]\n"
+        "  tilewright-measure peaks [--out FILE]          best products, bandwidths, launch cost\n"
+        "  tilewright-measure generate --set NAME [--count N] [--seed N]   shapes as CSV\n"
+        "  tilewright-measure samples list|show FILE…     what files hold\n"
+        "  tilewright-measure samples merge FILE… --out FILE\n"
+        "  tilewright-measure spread A B                  how far two runs of the same ops differ\n\n"
+        "A LIST is 1,2,4 or 4..64:4 (steps of 4) or 1..1024*2 (doubling).\n\nflags\n";
+    for (const Flag& flag : flags) {
+        text +=
+            "  " + padded(std::string(flag.name) + " " + std::string(flag.value), 20) + std::string(flag.help) + "\n";
+    }
+    for (const CaseKind& kind : case_kinds()) {
+        text += "\ncolumns of " + std::string(kind.op) + "\n";
+        for (const Column& column : kind.columns) {
+            const std::string fallback =
+                column.fallback.empty() ? "" : " (default " + std::string(column.fallback) + ")";
+            const std::string words = column.words.empty() ? "" : ": " + std::string(column.words);
+            text +=
+                "  " + padded("--" + std::string(column.name), 20) + std::string(column.help) + words + fallback + "\n";
+        }
+    }
+    text += "\nsets of generate\n";
+    for (const ShapeSet& set : shape_sets()) {
+        text += "  " + padded(std::string(set.name), 20) + std::string(set.help) + "\n";
+    }
+    return text;
+}
+
+}  // namespace tilewright::measure

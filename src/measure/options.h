@@ -1,0 +1,39 @@
+// The command line of tilewright-measure: one verb, its words and its flags. The flags are one table; the help is
+// written from it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "tilewright/result.h"
+#include "tilewright/sample.h"
+
+namespace tilewright::measure {
+
+struct Options {
+    std::string verb;
+    std::vector<std::string> words;  ///< what is not a flag: sample files, a sub-verb
+    Fields columns;                  ///< --m 1,2,4 as {"m", "1,2,4"}
+    std::string from;
+    std::string out = "-";
+    std::vector<ClockMode> clocks = {ClockMode::Quick};
+    double budget_s = 0.0;  ///< 0: none
+    int autotune = 1;
+    double arena_gib = 0.0;  ///< 0: the program's own choice
+    std::optional<std::uint64_t> shuffle;
+    bool plan = false;
+    bool check = false;
+    bool help = false;
+    std::string set;
+    std::int64_t count = 0;
+    std::uint64_t seed = 1;
+};
+
+Result<Options> parse_options(const std::vector<std::string>& arguments);
+
+/// The text of --help: verbs, flags, and the columns of each family.
+std::string help_text();
+
+}  // namespace tilewright::measure

@@ -1,0 +1,155 @@
+#include "measure/sweep.h"
+
+#include <algorithm>
+#include <random>
+
+#include "measure/csv.h"
+#include "measure/range.h"
+#include "sample/names.h"
+
+namespace tilewright::measure {
+namespace {
+
+/// One list of values for a column.
+struct Axis {
+    std::string column;
+    std::vector<std::string> values;
+};
+
+Result<std::vector<Axis>> axes_of(const Fields& columns) {
+    std::vector<Axis> axes;
+    Problems problems;
+    for (const auto& [column, text] : columns) {
+        auto values = parse_list(text, "--" + column);
+        if (values)
+            axes.push_back({column, std::move(*values)});
+        else
+            problems.insert(problems.end(), values.problems().begin(), values.problems().end());
+    }
+    if (!problems.empty()) return problems;
+    return axes;
+}
+
+/// Every combination, the last axis moving fastest.
+std::vector<CsvRow> product(const std::vector<Axis>& axes) {
+    std::vector<CsvRow> rows = {CsvRow{}};
+    for (const Axis& axis : axes) {
+        std::vector<CsvRow> longer;
+        for (const CsvRow& row : rows) {
+            for (const std::string& value : axis.values) {
+                longer.push_back(row);
+                longer.back().values.emplace_back(axis.column, value);
+            }
+        }
+        rows = std::move(longer);
+    }
+    return rows;
+}
+
+Result<std::vector<CsvRow>> rows_of(const Options& options, std::string_view csv) {
+    if (!options.from.empty()) return read_csv(csv, options.from);
+    const auto axes = axes_of(options.columns);
+    if (!axes) return axes.problems();
+    constexpr double most = 5e6;
+    double count = 1.0;
+    for (const Axis& axis : *axes) count *= static_cast<double>(axis.values.size());
+    if (count > most) return Problem{options.verb, 0, "the lists have more than 5 million combinations", ""};
+    return product(*axes);
+}
+
+/// A row may name its own clock mode.
+Result<std::vector<ClockMode>> clocks_of(Case& what, const Options& options, const std::string& where, int line) {
+    const auto named =
+        std::find_if(what.tags.begin(), what.tags.end(), [](const auto& tag) { return tag.first == "clock"; });
+    if (named == what.tags.end()) return options.clocks;
+    const auto mode = find_named<ClockMode>(named->second);
+    if (!mode) return Problem{where, line, "clock is '" + named->second + "'", "use quick, sustained or burst"};
+    what.tags.erase(named);
+    return std::vector<ClockMode>{*mode};
+}
+
+void append_jobs(const Case& what, const std::vector<ClockMode>& clocks, int answers, std::vector<Job>& jobs) {
+    for (int answer = 0; answer < answers; ++answer) {
+        Case variant = what;
+        if (answer > 0) variant.sizes.emplace_back("answer", std::to_string(answer));
+        for (const ClockMode clock : clocks) jobs.push_back({variant, clock});
+    }
+}
+
+Sample keyed(const Job& job, const std::string& device) {
+    Sample sample;
+    sample.op = job.what.op;
+    sample.sizes = job.what.sizes;
+    sample.clock = job.clock;
+    sample.device = device;
+    return sample;
+}
+
+void count(const Sample& sample, SweepResult& result) {
+    if (sample.status == SampleStatus::Ok) ++result.measured;
+    if (sample.status == SampleStatus::Unsupported) ++result.unsupported;
+    if (sample.status == SampleStatus::Failed) ++result.failed;
+}
+
+}  // namespace
+
+Result<std::vector<Job>> plan_jobs(const Options& options, std::string_view csv) {
+    const auto rows = rows_of(options, csv);
+    if (!rows) return rows.problems();
+    const std::string where = options.from.empty() ? options.verb : options.from;
+    const int answers = options.verb == "gemm" ? std::max(options.autotune, 1) : 1;
+    std::vector<Job> jobs;
+    Problems problems;
+    for (const CsvRow& row : *rows) {
+        auto what = make_case(options.verb, row.values, where, row.line);
+        if (!what) {
+            problems.insert(problems.end(), what.problems().begin(), what.problems().end());
+            continue;
+        }
+        const auto clocks = clocks_of(*what, options, where, row.line);
+        if (clocks)
+            append_jobs(*what, *clocks, answers, jobs);
+        else
+            problems.push_back(clocks.problems().front());
+    }
+    if (!problems.empty()) return problems;
+    if (options.shuffle) {
+        std::mt19937_64 random(*options.shuffle);
+        for (std::size_t i = jobs.size(); i > 1; --i) std::swap(jobs[i - 1], jobs[random() % i]);
+    }
+    return jobs;
+}
+
+double planned_seconds(const std::vector<Job>& jobs) {
+    double seconds = 0.0;
+    for (const Job& job : jobs) {
+        seconds += job.clock == ClockMode::Quick ? 0.012 : job.clock == ClockMode::Sustained ? 0.17 : 0.08;
+    }
+    return seconds;
+}
+
+SweepResult run_sweep(const std::vector<Job>& jobs, Bench& bench, Journal& journal, const SweepControl& control) {
+    SweepResult result;
+    const double start = bench.now_s();
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+        result.left = jobs.size() - i;
+        if (journal.has(key(keyed(jobs[i], bench.device())))) {
+            ++result.skipped;
+            continue;
+        }
+        if (control.interrupted != nullptr && *control.interrupted) return result.end = SweepEnd::Interrupted, result;
+        if (control.budget_s > 0.0 && bench.now_s() - start >= control.budget_s) {
+            return result.end = SweepEnd::Budget, result;
+        }
+        const Sample sample = bench.measure(jobs[i]);
+        count(sample, result);
+        result.left = jobs.size() - i - 1;
+        if (!journal.append(sample, bench.run())) return result.end = SweepEnd::DiskFull, result;
+        if (bench.lost()) return result.end = SweepEnd::DeviceLost, result;
+        if (control.progress) control.progress(i + 1 - result.skipped, result.left, bench.now_s() - start);
+    }
+    result.left = 0;
+    return result;
+}
+
+}  // namespace tilewright::measure

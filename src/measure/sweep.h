@@ -1,0 +1,60 @@
+// A sweep is a list of jobs, each an op and a clock mode. It leaves out what the journal has, appends as it goes, and
+// ends early when its time is up, when it is interrupted or when the device is lost.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "measure/case.h"
+#include "measure/journal.h"
+#include "measure/options.h"
+#include "measure/outcome.h"
+#include "tilewright/result.h"
+
+namespace tilewright::measure {
+
+struct Job {
+    Case what;
+    ClockMode clock = ClockMode::Quick;
+};
+
+/// The jobs that flags and a CSV file (its text, or empty) ask for, in the order they are run.
+Result<std::vector<Job>> plan_jobs(const Options& options, std::string_view csv);
+
+/// Rough seconds that jobs take, from what each mode needs at least; large ops take longer.
+double planned_seconds(const std::vector<Job>& jobs);
+
+/// What runs one job; the real one has a GPU behind it.
+class Bench {
+public:
+    virtual ~Bench() = default;
+    virtual const std::string& device() const = 0;
+    virtual Sample measure(const Job& job) = 0;  ///< a fault becomes a sample that says so
+    virtual bool lost() const = 0;               ///< the device answers no more
+    virtual const Run& run() const = 0;
+    virtual double now_s() const = 0;
+};
+
+enum class SweepEnd { Finished, Budget, Interrupted, DeviceLost, DiskFull };
+
+struct SweepResult {
+    SweepEnd end = SweepEnd::Finished;
+    std::size_t measured = 0;
+    std::size_t unsupported = 0;
+    std::size_t failed = 0;
+    std::size_t skipped = 0;  ///< already in the journal
+    std::size_t left = 0;
+};
+
+struct SweepControl {
+    double budget_s = 0.0;  ///< 0: none
+    const std::atomic<bool>* interrupted = nullptr;
+    /// Called after each job with how many are done and left, and the seconds gone.
+    std::function<void(std::size_t done, std::size_t left, double elapsed_s)> progress;
+};
+
+SweepResult run_sweep(const std::vector<Job>& jobs, Bench& bench, Journal& journal, const SweepControl& control);
+
+}  // namespace tilewright::measure
