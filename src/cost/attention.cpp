@@ -47,6 +47,9 @@ bool takes(const AttentionProfile& kernels, std::int64_t head_dim) {
     return !kernels.kernels.empty() && head_dim <= kernels.kernels.back().head_dim;
 }
 
+/// Rows of a warp group's matrix instruction: the least that a tile of queries costs (PTX ISA, wgmma).
+constexpr double instruction_rows = 64.0;
+
 /// Thread blocks of a fused kernel and the work of the busiest unit, counted in average blocks.
 struct Grid {
     double blocks;
@@ -56,9 +59,10 @@ struct Grid {
 };
 
 Grid grid(const Sizes& s, const AttentionProfile& kernels, double units) {
-    const double tile_q = static_cast<double>(kernels.tile_q);
+    const double large_tile = static_cast<double>(kernels.tile_q);
     const double tile_kv = static_cast<double>(kernels.tile_kv);
-    const double packed = std::clamp(std::floor(tile_q / s.queries), 1.0, s.heads / s.kv_heads);
+    const double packed = std::clamp(std::floor(large_tile / s.queries), 1.0, s.heads / s.kv_heads);
+    const double tile_q = std::min(large_tile, rounded_up(s.queries * packed, instruction_rows));
     const double tiles = ceil_positive(s.queries * packed / tile_q) * s.sequences * s.heads / packed;
     const double diagonal = s.masked ? std::min(tile_q, s.queries) / 2.0 : 0.0;
 
@@ -95,12 +99,12 @@ Cost Pricer::fused(const Attention& attention, const AttentionProfile& kernels) 
     const double padded = pairs * s.flops_per_pair(d_padded, v_padded) * best;
     const double tiled = tiled_pairs * s.flops_per_pair(d_padded, v_padded) * best / burst_share;
     const double compute = tiled * std::max(1.0, g.busiest * units / g.blocks);
-    const Op op{.work = attention};
+    Op op;
+    op.work = attention;
     const double memory = (bytes_read(op) + bytes_written(op)).value * seconds_per_byte_;
     const double overlapped = std::max(compute, memory) + profile_.gemm.exposed_load * std::min(compute, memory);
-    const double rounds = ceil_positive(g.blocks / units);
     const double overhead =
-        std::min(rounds, 4.0) * kernels.overhead.value + profile_.bandwidth_ramp.value * seconds_per_byte_;
+        std::max(1.0, g.blocks / units) * kernels.overhead.value + profile_.bandwidth_ramp.value * seconds_per_byte_;
     const double body = overlapped + overhead;
     const double throttled = body * throttle(profile_, clock_, tiled * burst_share / body);
     const double gap = profile_.kernel_gap.value * (s.backward ? 3.0 : 1.0);  // backward: row sums before, dQ after

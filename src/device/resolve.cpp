@@ -1,16 +1,12 @@
 // Which attention kernel PyTorch's scaled_dot_product_attention picks when nobody asks for one.
 // Source: PyTorch 2.11 on an H200 (cuDNN first) and aten/native/transformers/cuda/sdp_utils.cpp.
-#include "tilewright/device.h"
+#include "device/family.h"
 
 namespace tilewright {
 namespace {
 
 constexpr std::int64_t largest_fused_head = 256;
 constexpr std::int64_t cudnn_head_multiple = 8;
-
-bool has_cudnn_attention(Architecture architecture) {
-    return architecture == Architecture::Hopper || architecture == Architecture::Blackwell;
-}
 
 /// FlashAttention-2 needs Ampere's asynchronous copies; ROCm has its own port for the CDNA parts.
 bool has_flash2(Architecture architecture) {
@@ -23,7 +19,7 @@ AttentionBackend resolve(AttentionBackend backend, const Device& device, std::in
     if (backend != AttentionBackend::Auto) return backend;
     if (head_dim > largest_fused_head || !has_flash2(device.architecture)) return AttentionBackend::Unfused;
     const bool aligned = head_dim % cudnn_head_multiple == 0;
-    if (has_cudnn_attention(device.architecture) && aligned) return AttentionBackend::Cudnn;
+    if (has_bulk_copies(device) && aligned) return AttentionBackend::Cudnn;
     return AttentionBackend::Flash2;
 }
 
