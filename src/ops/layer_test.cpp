@@ -171,6 +171,69 @@ TEST(Layer, HasTheseProducts) {
     }
 }
 
+/// All streaming kernels of one name in one layer; traffic in units of a tensor of `width` elements per token.
+struct Traffic {
+    Shape shape;
+    Runtime runtime;
+    const char* name;
+    double width, reads, writes;
+};
+
+TEST(Layer, StreamsTheseTensors) {
+    const Runtime eager = Runtime::Eager, compiled = Runtime::Compiled, ideal = Runtime::Ideal;
+    const double scores = 12 * 2048;  // of one token of gpt2 in a sequence of 2048
+    const Traffic cases[] = {
+        {gpt2(), eager, "attention norm", 768, 1, 1},
+        {gpt2(), eager, "attention norm backward", 768, 2, 1},
+        {gpt2(), eager, "attention norm dW", 768, 2, 0},
+        {gpt2(), eager, "residual", 768, 4, 2},
+        {gpt2(), eager, "residual backward", 768, 4, 2},
+        {gpt2(), compiled, "attention norm", 768, 1, 1},
+        {gpt2(), compiled, "mlp norm", 768, 2, 2},
+        {gpt2(), compiled, "mlp norm backward", 768, 3, 1},
+        {gpt2(), compiled, "residual", 768, 2, 1},
+        {gpt2(), ideal, "mlp norm", 768, 1, 1},
+        {gpt2(), ideal, "mlp norm backward", 768, 3, 1},
+        {gpt2(), eager, "activation", 3072, 1, 1},
+        {gpt2(), eager, "activation backward", 3072, 2, 1},
+        {gpt2(), eager, "mlp up dB", 3072, 1, 1.0 / 8192},
+        {gpt2(), eager, "qkv split backward", 2304, 1, 1},
+        {gpt2(), eager, "attention mask", scores, 1, 1},
+        {gpt2(), eager, "attention softmax", scores, 1, 1},
+        {gpt2(), eager, "attention softmax backward", scores, 2, 1},
+        {parallel(1), compiled, "residual", 768, 3, 1},
+        {llama(), eager, "rotary", 5120, 5.5, 4.5},
+        {llama(), eager, "rotary backward", 5120, 7.5, 7.5},
+        {llama(), compiled, "rotary", 5120, 1, 1},
+        {llama(), compiled, "rotary backward", 6144, 1, 1},
+        {llama(), eager, "activation", 14336, 3, 2},
+        {llama(), eager, "activation backward", 14336, 6, 3},
+        {llama(), eager, "mlp input backward", 4096, 2, 1},
+        {llama(), compiled, "activation", 14336, 2, 1},
+        {llama(), compiled, "activation backward", 14336, 3, 2},
+        {llama(), compiled, "attention expand", 8192, 0.25, 1},
+        {llama(), compiled, "attention expand backward", 8192, 1, 0.25},
+        {mixtral(), compiled, "expert permute", 4096, 2, 2},
+        {mixtral(), compiled, "expert permute backward", 4096, 2, 1},
+        {mixtral(), compiled, "expert combine", 4096, 2, 1},
+        {mixtral(), compiled, "expert combine backward", 4096, 3, 2},
+        {mixtral(), eager, "mlp input backward", 4096, 2, 1},
+    };
+    for (const Traffic& c : cases) {
+        Workload work = in(c.runtime, Phase::Train);
+        if (std::string_view(c.name).starts_with("attention") && c.width != 768)
+            work.attention = AttentionBackend::Unfused;
+        const OpGraph graph = lower_layer(c.shape, work);
+        const auto named = [&c](const Op& op) { return op.name == c.name; };
+        const double tensor = 2 * 8192 * c.width;
+        EXPECT_DOUBLE_EQ(sum_over(graph, named, [](const Op& op) { return bytes_read(op).value; }), c.reads * tensor)
+            << c.name;
+        EXPECT_DOUBLE_EQ(sum_over(graph, named, [](const Op& op) { return bytes_written(op).value; }),
+                         c.writes * tensor)
+            << c.name;
+    }
+}
+
 TEST(Layer, TakesTheUnfusedPathPastHeadsOf256) {
     Shape shape = llama();
     shape.kv_heads = 32;

@@ -186,6 +186,79 @@ RC_GTEST_PROP(Lower, TensorParallelSharesTheProducts, ()) {
     RC_ASSERT(total_flops(lower(whole, work)).value * static_cast<double>(tp) == alone);
 }
 
+TEST(Lower, FramesTheLayersWithEmbeddingHeadLossAndOptimizer) {
+    const double logits = 8192.0 * 50257, table = 768.0 * 50257,
+                 n = static_cast<double>(count_parameters(gpt2()).total);
+    struct Case {
+        Runtime runtime;
+        const char* name;
+        double bytes_read, bytes_written;
+    };
+    const Case cases[] = {
+        {Runtime::Eager, "loss", (2 + 4) * logits, (4 + 4) * logits},
+        {Runtime::Eager, "loss backward", (0 + 8 + 4) * logits, (4 + 4 + 2) * logits},
+        {Runtime::Compiled, "loss", 2 * logits, 0},
+        {Runtime::Compiled, "loss backward", 2 * logits, 2 * logits},
+        {Runtime::Ideal, "loss", 2 * logits, 2 * logits},
+        {Runtime::Compiled, "embedding", 2 * (8192 + 2048) * 768.0, 2 * 8192 * 768.0},
+        // scattered rows, the sum over positions, and the tied table: zeroed, then added to the head's gradient
+        {Runtime::Compiled, "embedding backward", 2 * (2 * 8192 * 768.0 + 2 * table),
+         2 * ((8192 + 2048) * 768.0 + 2 * table)},
+        {Runtime::Ideal, "embedding backward", 2 * 2 * 8192 * 768.0, 2 * (8192 + 2048) * 768.0},
+        {Runtime::Compiled, "adamw", 8 * n, 6 * n},
+    };
+    for (const Case& c : cases) {
+        Workload work;
+        work.runtime = c.runtime;
+        const OpGraph graph = lower(gpt2(), work);
+        const auto named = [&c](const Op& op) { return op.name == c.name; };
+        EXPECT_DOUBLE_EQ(sum_over(graph, named, [](const Op& op) { return bytes_read(op).value; }), c.bytes_read)
+            << c.name;
+        EXPECT_DOUBLE_EQ(sum_over(graph, named, [](const Op& op) { return bytes_written(op).value; }), c.bytes_written)
+            << c.name;
+    }
+}
+
+TEST(Lower, TakesLogitsOfTheLastTokenWhenServing) {
+    for (const auto& [phase, rows] : {std::pair{Phase::Train, 8192}, {Phase::Prefill, 4}, {Phase::Decode, 4}}) {
+        Workload work;
+        work.phase = phase;
+        EXPECT_EQ(std::get<Gemm>(find_op(lower(gpt2(), work), "head")->work).m, rows);
+    }
+}
+
+TEST(Lower, CommunicatesWithTheOtherRanks) {
+    const double gradient = 2 * static_cast<double>(count_parameters(gpt2()).total);
+    struct Case {
+        Parallelism parallel;
+        const char* name;
+        CollectiveKind kind;
+        double bytes;
+        std::int64_t ranks, launches;
+    };
+    const double activation = 2 * 8192 * 768.0;
+    const Case cases[] = {
+        {{.dp = 8}, "gradient all-reduce", CollectiveKind::AllReduce, gradient, 8, 1},
+        {{.dp = 8, .zero_stage = 1}, "gradient reduce-scatter", CollectiveKind::ReduceScatter, gradient, 8, 1},
+        {{.dp = 8, .zero_stage = 3}, "parameter all-gather", CollectiveKind::AllGather, gradient, 8, 2},
+        {{.tp = 4}, "attention all-reduce", CollectiveKind::AllReduce, activation, 4, 12},
+        {{.tp = 4}, "loss all-reduce", CollectiveKind::AllReduce, 4 * 8192, 4, 3},
+        {{.pp = 3}, "pipeline receive", CollectiveKind::SendReceive, activation, 2, 1},
+        {{.pp = 3}, "pipeline send backward", CollectiveKind::SendReceive, activation, 2, 1},
+        {{.cp = 2}, "context all-gather", CollectiveKind::AllGather, 2 * activation, 2, 12},
+    };
+    for (const Case& c : cases) {
+        Workload work;
+        work.parallel = c.parallel;
+        const OpGraph graph = lower(gpt2(), work);
+        const Op* op = find_op(graph, c.name);
+        ASSERT_NE(op, nullptr) << c.name;
+        EXPECT_EQ(std::get<Collective>(op->work), (Collective{c.kind, {c.bytes}, c.ranks})) << c.name;
+        const auto named = [&c](const Op& other) { return other.name == c.name; };
+        EXPECT_EQ(sum_over(graph, named, [](const Op&) { return 1; }), static_cast<double>(c.launches)) << c.name;
+    }
+}
+
 TEST(Lower, StaysFiniteAtTheLargestSizes) {
     constexpr std::int64_t most = std::int64_t{1} << 31;
     Shape shape = gpt2();

@@ -47,7 +47,8 @@ void activation(Builder& b, const Mlp& mlp) {
     const auto kernel = [&](std::string_view name, double reads, double writes, double saved = 0) {
         return Piece{name, Component::Activation, StreamKind::Pointwise, rows, mlp.width, reads, writes, saved};
     };
-    const auto& [forward, backward] = std::pair{mlp.names.activation, mlp.names.activation_backward};
+    const std::string_view forward = mlp.names.activation;
+    const std::string_view backward = mlp.names.activation_backward;
     if (b.ideal) return;
     if (!gated) {
         b.forward(kernel(forward, 1, 1, 1));
