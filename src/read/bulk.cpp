@@ -3,67 +3,42 @@
 
 #include <algorithm>
 
-#include "read/csv.h"
 #include "read/defaults.h"
+#include "tilewright/quantity.h"
 
 namespace tilewright::read {
 namespace {
 
-using Columns = std::vector<std::string>;
+std::vector<std::string> required_columns(BulkKind kind) {
+    switch (kind) {
+        case BulkKind::Gemm: return {"layout", "m", "n", "k", "batch"};
+        case BulkKind::Attention:
+            return {"batch", "heads", "kv_heads", "q_len", "kv_len", "head_dim", "causal", "pass", "backend"};
+        case BulkKind::Layer:
+            return {"hidden", "heads", "kv_heads", "ffn",       "mlp",     "block",
+                    "phase",  "batch", "seq",      "precision", "runtime", "attention"};
+        case BulkKind::Model: break;
+    }
+    std::vector<std::string> columns = required_columns(BulkKind::Layer);
+    columns.insert(columns.end(), {"layers", "vocab"});
+    return columns;
+}
 
-/// Reads every row with `read_row`, which takes CsvCells and gives the value; what it gives counts when no problem was
-/// met.
 template <class T>
-Result<BulkFile<T>> read_rows(std::string_view bytes, const std::string& where, const Columns& required,
-                              T (*read_row)(CsvCells& cells)) {
-    const Result<CsvTable> table = read_csv(bytes, where);
-    if (!table) return table.problems();
-    if (Problems missing = require_columns(*table, required); !missing.empty()) return missing;
-    BulkFile<T> file;
-    file.header = table->header;
-    file.rows.reserve(table->rows.size());
-    for (const CsvRow& row : table->rows) {
-        CsvCells cells(*table, row);
-        T value = read_row(cells);
-        file.rows.push_back({row.line, row.text, cells.clean() ? Result<T>(std::move(value)) : cells.problems()});
-    }
-    return file;
+Result<T> unless_bad(const CsvCells& cells, T value) {
+    if (!cells.clean()) return cells.problems();
+    return value;
 }
 
-GemmRow read_gemm_row(CsvCells& cells) {
-    GemmRow row;
-    row.gemm.layout = cells.required_word<Layout>("layout");
-    row.gemm.m = cells.integer("m", sizes);
-    row.gemm.n = cells.integer("n", sizes);
-    row.gemm.k = cells.integer("k", sizes);
-    row.gemm.batch = cells.integer("batch", sizes);
-    row.gemm.precision = cells.word<Precision>("dtype").value_or(Precision::Bf16);
-    row.clock = cells.word<Clock>("clock").value_or(Clock::Sustained);
-    return row;
+/// No memory holds more elements than this, and a price of fewer overflows nothing.
+void limit_elements(CsvCells& cells, CheckedCount elements) {
+    constexpr std::int64_t most = std::int64_t{1} << 50;
+    const std::optional<std::int64_t> count = elements.value();
+    if (!count || *count > most) cells.report("a matrix has more than 2^50 elements", "make the sizes smaller");
 }
 
-AttentionRow read_attention_row(CsvCells& cells) {
-    AttentionRow row;
-    Attention& attention = row.attention;
-    attention.batch = cells.integer("batch", sizes);
-    attention.heads = cells.integer("heads", sizes);
-    attention.kv_heads = cells.integer("kv_heads", sizes);
-    attention.q_len = cells.integer("q_len", sizes);
-    attention.kv_len = cells.integer("kv_len", sizes);
-    attention.head_dim = cells.integer("head_dim", sizes);
-    attention.causal = cells.required_flag("causal");
-    attention.pass = cells.required_word<AttentionPass>("pass");
-    attention.backend = cells.required_word<AttentionBackend>("backend");
-    attention.precision = cells.word<Precision>("dtype").value_or(Precision::Bf16);
-    row.clock = cells.word<Clock>("clock").value_or(Clock::Sustained);
-    if (cells.clean() && attention.heads % attention.kv_heads != 0) {
-        cells.refuse("kv_heads", "a divisor of heads, " + std::to_string(attention.heads));
-    }
-    return row;
-}
-
-Workload read_workload(CsvCells& cells) {
-    Workload workload;
+Workload read_workload(CsvCells& cells, const Workload& defaults) {
+    Workload workload = defaults;
     workload.phase = cells.required_word<Phase>("phase");
     workload.batch = cells.integer("batch", sizes);
     workload.seq = cells.integer("seq", sizes);
@@ -71,12 +46,12 @@ Workload read_workload(CsvCells& cells) {
     workload.precision = cells.required_word<Precision>("precision");
     workload.runtime = cells.required_word<Runtime>("runtime");
     workload.attention = cells.required_word<AttentionBackend>("attention");
-    workload.parallel.tp = cells.optional_integer("tp", sizes).value_or(1);
-    workload.clock = cells.word<Clock>("clock").value_or(Clock::Sustained);
+    workload.parallel.tp = cells.optional_integer("tp", sizes).value_or(defaults.parallel.tp);
+    workload.clock = cells.word<Clock>("clock").value_or(defaults.clock);
     return workload;
 }
 
-/// Everything but layers, vocabulary and positions.
+/// Everything but layers and vocabulary.
 Shape read_layer_shape(CsvCells& cells) {
     Shape shape = default_shape(cells.required_word<MlpKind>("mlp"));
     shape.hidden = cells.integer("hidden", sizes);
@@ -92,7 +67,8 @@ Shape read_layer_shape(CsvCells& cells) {
     return shape;
 }
 
-void check_row(CsvCells& cells, ModelRow& row) {
+/// A learned position table holds as many rows as the row at hand needs.
+void finish(CsvCells& cells, ModelRow& row) {
     if (!cells.clean()) return;
     const bool learned = row.shape.positions == Positions::Learned;
     if (learned) row.shape.position_rows = std::max(row.workload.seq, row.workload.kv_len);
@@ -108,46 +84,73 @@ void read_pass(CsvCells& cells, Workload& workload) {
     if (*pass == "train" && workload.phase != Phase::Train) cells.refuse("pass", "forward where phase is not train");
 }
 
-ModelRow read_layer_row(CsvCells& cells) {
-    ModelRow row{read_layer_shape(cells), read_workload(cells)};
-    row.shape.layers = 1;
-    row.shape.vocab = row.workload.parallel.tp;  // the smallest that tensor parallelism can split
-    read_pass(cells, row.workload);
-    check_row(cells, row);
-    return row;
-}
-
-ModelRow read_model_row(CsvCells& cells) {
-    ModelRow row{read_layer_shape(cells), read_workload(cells)};
-    row.shape.layers = cells.integer("layers", sizes);
-    row.shape.vocab = cells.integer("vocab", sizes);
-    check_row(cells, row);
-    return row;
-}
-
-const Columns layer_columns = {"hidden", "heads", "kv_heads", "ffn",       "mlp",     "block",
-                               "phase",  "batch", "seq",      "precision", "runtime", "attention"};
-
 }  // namespace
 
-Result<BulkFile<GemmRow>> read_gemm_rows(std::string_view bytes, const std::string& where) {
-    return read_rows(bytes, where, {"layout", "m", "n", "k", "batch"}, read_gemm_row);
+Result<CsvTable> read_bulk(std::string_view bytes, const std::string& where, BulkKind kind) {
+    Result<CsvTable> table = read_csv(bytes, where);
+    if (!table) return table;
+    if (Problems missing = require_columns(*table, required_columns(kind)); !missing.empty()) return missing;
+    return table;
 }
 
-Result<BulkFile<AttentionRow>> read_attention_rows(std::string_view bytes, const std::string& where) {
-    return read_rows(bytes, where,
-                     {"batch", "heads", "kv_heads", "q_len", "kv_len", "head_dim", "causal", "pass", "backend"},
-                     read_attention_row);
+Result<GemmRow> read_gemm_row(const CsvTable& table, const CsvRow& row, const Workload& defaults) {
+    CsvCells cells(table, row);
+    GemmRow out;
+    Gemm& gemm = out.gemm;
+    gemm.layout = cells.required_word<Layout>("layout");
+    gemm.m = cells.integer("m", sizes);
+    gemm.n = cells.integer("n", sizes);
+    gemm.k = cells.integer("k", sizes);
+    gemm.batch = cells.integer("batch", sizes);
+    gemm.precision = cells.word<Precision>("dtype").value_or(defaults.precision);
+    out.clock = cells.word<Clock>("clock").value_or(defaults.clock);
+    for (const std::int64_t elements : {gemm.m * gemm.n, gemm.m * gemm.k, gemm.n * gemm.k}) {
+        limit_elements(cells, CheckedCount(elements) * gemm.batch);
+    }
+    return unless_bad(cells, out);
 }
 
-Result<BulkFile<ModelRow>> read_layer_rows(std::string_view bytes, const std::string& where) {
-    return read_rows(bytes, where, layer_columns, read_layer_row);
+Result<AttentionRow> read_attention_row(const CsvTable& table, const CsvRow& row, const Workload& defaults) {
+    CsvCells cells(table, row);
+    AttentionRow out;
+    Attention& attention = out.attention;
+    attention.batch = cells.integer("batch", sizes);
+    attention.heads = cells.integer("heads", sizes);
+    attention.kv_heads = cells.integer("kv_heads", sizes);
+    attention.q_len = cells.integer("q_len", sizes);
+    attention.kv_len = cells.integer("kv_len", sizes);
+    attention.head_dim = cells.integer("head_dim", sizes);
+    attention.causal = cells.required_flag("causal");
+    attention.pass = cells.required_word<AttentionPass>("pass");
+    attention.backend = cells.required_word<AttentionBackend>("backend");
+    attention.precision = cells.word<Precision>("dtype").value_or(defaults.precision);
+    out.clock = cells.word<Clock>("clock").value_or(defaults.clock);
+    if (cells.clean() && attention.heads % attention.kv_heads != 0) {
+        cells.refuse("kv_heads", "a divisor of heads, " + std::to_string(attention.heads));
+    }
+    const CheckedCount sequences = CheckedCount(attention.batch) * attention.heads;
+    limit_elements(cells, sequences * attention.q_len * std::max(attention.kv_len, attention.head_dim));
+    limit_elements(cells, sequences * attention.kv_len * attention.head_dim);
+    return unless_bad(cells, out);
 }
 
-Result<BulkFile<ModelRow>> read_model_rows(std::string_view bytes, const std::string& where) {
-    Columns columns = layer_columns;
-    columns.insert(columns.end(), {"layers", "vocab"});
-    return read_rows(bytes, where, columns, read_model_row);
+Result<ModelRow> read_layer_row(const CsvTable& table, const CsvRow& row, const Workload& defaults) {
+    CsvCells cells(table, row);
+    ModelRow out{read_layer_shape(cells), read_workload(cells, defaults)};
+    out.shape.layers = 1;
+    out.shape.vocab = out.workload.parallel.tp;  // the smallest that tensor parallelism can split
+    read_pass(cells, out.workload);
+    finish(cells, out);
+    return unless_bad(cells, out);
+}
+
+Result<ModelRow> read_model_row(const CsvTable& table, const CsvRow& row, const Workload& defaults) {
+    CsvCells cells(table, row);
+    ModelRow out{read_layer_shape(cells), read_workload(cells, defaults)};
+    out.shape.layers = cells.integer("layers", sizes);
+    out.shape.vocab = cells.integer("vocab", sizes);
+    finish(cells, out);
+    return unless_bad(cells, out);
 }
 
 }  // namespace tilewright::read

@@ -1,17 +1,21 @@
-// Bulk files (docs/formats.md): many kernels, layers or models in one CSV. Each row is a value or its problems, so that
-// a caller can stop at the first bad row or go on past it; the text of every row is kept to be written back.
+// Bulk files (docs/formats.md): many kernels, layers or models in one CSV. Rows are read one at a time, each a value or
+// its problems, so that a caller can write results as it goes, and stop at a bad row or go on past it.
 #pragma once
 
 #include <string>
 #include <string_view>
-#include <vector>
 
+#include "read/csv.h"
 #include "tilewright/ops.h"
-#include "tilewright/result.h"
 #include "tilewright/shape.h"
 #include "tilewright/workload.h"
 
 namespace tilewright::read {
+
+enum class BulkKind { Gemm, Attention, Layer, Model };
+
+/// The rows of a bulk file, as text that views `bytes`. Problems concern the whole file: bad CSV, columns missing.
+Result<CsvTable> read_bulk(std::string_view bytes, const std::string& where, BulkKind kind);
 
 struct GemmRow {
     Gemm gemm;
@@ -23,31 +27,16 @@ struct AttentionRow {
     Clock clock = Clock::Sustained;
 };
 
-/// A layer or a model. The clock is in the workload. A layer's shape has one layer, and a vocabulary that only stands
-/// for one.
+/// A layer or a model. A layer's shape has one layer, and a vocabulary that only stands for one.
 struct ModelRow {
     Shape shape;
-    Workload workload;
+    Workload workload;  ///< with the clock
 };
 
-template <class T>
-struct BulkRow {
-    int line = 0;
-    std::string_view text;  ///< as written, without the line break
-    Result<T> value;
-};
-
-/// Views the bytes it was read from.
-template <class T>
-struct BulkFile {
-    std::string_view header;  ///< as written
-    std::vector<BulkRow<T>> rows;
-};
-
-/// Problems given instead of a file concern all of it: no rows can be read.
-Result<BulkFile<GemmRow>> read_gemm_rows(std::string_view bytes, const std::string& where);
-Result<BulkFile<AttentionRow>> read_attention_rows(std::string_view bytes, const std::string& where);
-Result<BulkFile<ModelRow>> read_layer_rows(std::string_view bytes, const std::string& where);
-Result<BulkFile<ModelRow>> read_model_rows(std::string_view bytes, const std::string& where);
+// What an optional column does not say (dtype, clock, tp) is taken from `defaults`.
+Result<GemmRow> read_gemm_row(const CsvTable& table, const CsvRow& row, const Workload& defaults = {});
+Result<AttentionRow> read_attention_row(const CsvTable& table, const CsvRow& row, const Workload& defaults = {});
+Result<ModelRow> read_layer_row(const CsvTable& table, const CsvRow& row, const Workload& defaults = {});
+Result<ModelRow> read_model_row(const CsvTable& table, const CsvRow& row, const Workload& defaults = {});
 
 }  // namespace tilewright::read

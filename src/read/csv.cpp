@@ -13,50 +13,55 @@ std::string_view trimmed(std::string_view text) {
     return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
+/// Past the closing quote of the cell whose opening quote is at `at`; not found when it stays open.
+std::optional<std::size_t> past_quoted(std::string_view bytes, std::size_t at) {
+    for (++at; (at = bytes.find('"', at)) != std::string_view::npos; at += 2) {
+        if (at + 1 >= bytes.size() || bytes[at + 1] != '"') return at + 1;
+    }
+    return std::nullopt;
+}
+
 /// Where the row that starts at `at` ends: the first line break outside quotes, or the end. Not found when a quote
 /// stays open. A cell is quoted when a quote is its first character.
 std::optional<std::size_t> end_of_row(std::string_view bytes, std::size_t at) {
-    bool quoted_cell = false;
-    bool cell_start = true;
-    for (; at < bytes.size(); ++at) {
-        const char c = bytes[at];
-        if (c == '"' && (quoted_cell || cell_start)) {
-            quoted_cell = !quoted_cell;
-            cell_start = false;
-        } else if (!quoted_cell && c == '\n') {
-            return at;
-        } else if (!quoted_cell) {
-            cell_start = c == ',';
+    while (at < bytes.size()) {
+        if (bytes[at] == '"') {
+            const std::optional<std::size_t> past = past_quoted(bytes, at);
+            if (!past) return std::nullopt;
+            at = *past;
         }
+        at = bytes.find_first_of(",\n", at);
+        if (at == std::string_view::npos) break;
+        if (bytes[at] == '\n') return at;
+        ++at;
     }
-    if (quoted_cell) return std::nullopt;
-    return at;
+    return bytes.size();
 }
 
-/// The cells of a row, quotes removed.
+/// The inside of a quoted cell with each doubled quote made one.
+std::string unquoted(std::string_view inside) {
+    std::string out;
+    for (std::size_t i = 0; i < inside.size(); ++i) {
+        out += inside[i];
+        if (inside[i] == '"') ++i;
+    }
+    return out;
+}
+
+/// The cells of a row that end_of_row found, quotes removed.
 std::vector<std::string> split(std::string_view row) {
-    std::vector<std::string> cells(1);
-    bool quoted_cell = false;
-    bool cell_start = true;
-    for (std::size_t at = 0; at < row.size(); ++at) {
-        const char c = row[at];
-        if (c == '"' && cell_start) {
-            quoted_cell = true;
-        } else if (c == '"' && quoted_cell) {
-            if (at + 1 < row.size() && row[at + 1] == '"') {
-                cells.back() += '"';
-                ++at;
-            } else {
-                quoted_cell = false;
-            }
-        } else if (c == ',' && !quoted_cell) {
-            cells.emplace_back();
-            cell_start = true;
-            continue;
-        } else {
-            cells.back() += c;
+    std::vector<std::string> cells;
+    for (std::size_t at = 0; at <= row.size(); ++at) {
+        std::string cell;
+        if (at < row.size() && row[at] == '"') {
+            const std::size_t past = past_quoted(row, at).value_or(row.size());
+            cell = unquoted(row.substr(at + 1, past - at - 2));
+            at = past;
         }
-        cell_start = false;
+        const std::size_t end = std::min(row.find(',', at), row.size());
+        cell += row.substr(at, end - at);
+        cells.push_back(std::move(cell));
+        at = end;
     }
     return cells;
 }
@@ -120,7 +125,8 @@ Problems require_columns(const CsvTable& table, const std::vector<std::string>& 
 
 CsvCells::CsvCells(const CsvTable& table, const CsvRow& row) : table_(table), line_(row.line), cells_(split(row.text)) {
     if (cells_.size() == table.columns.size()) return;
-    add("the row has " + std::to_string(cells_.size()) + " cells, the header " + std::to_string(table.columns.size()),
+    report(
+        "the row has " + std::to_string(cells_.size()) + " cells, the header " + std::to_string(table.columns.size()),
         "give every column a cell; an empty one will do for an optional column");
     cells_.resize(table.columns.size());
 }
@@ -171,19 +177,20 @@ std::optional<std::string> CsvCells::choice(std::string_view column, const std::
 
 void CsvCells::refuse(std::string_view column, const std::string& expected) {
     const std::string_view seen = text(column);
-    add("column " + std::string(column) + " is " + (seen.empty() ? "empty" : quoted(seen)), "it must be " + expected);
+    report("column " + std::string(column) + " is " + (seen.empty() ? "empty" : quoted(seen)),
+           "it must be " + expected);
 }
 
 void CsvCells::refuse_word(std::string_view column, std::string_view seen, const std::vector<std::string>& known) {
     const WordFault fault = unknown_word(seen, known);
-    add("column " + std::string(column) + ": " + fault.what, fault.fix);
+    report("column " + std::string(column) + ": " + fault.what, fault.fix);
 }
 
 void CsvCells::adopt(const Problems& found) {
-    for (const Problem& problem : found) add(problem.what, problem.fix);
+    for (const Problem& problem : found) report(problem.what, problem.fix);
 }
 
-void CsvCells::add(std::string what, std::string fix) {
+void CsvCells::report(std::string what, std::string fix) {
     problems_.push_back({table_.where, line_, std::move(what), std::move(fix)});
 }
 

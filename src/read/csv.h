@@ -62,6 +62,7 @@ public:
 
     void refuse(std::string_view column, const std::string& expected);
     void adopt(const Problems& found);  ///< what `validate` found
+    void report(std::string what, std::string fix);
 
     bool clean() const { return problems_.empty(); }
     const Problems& problems() const { return problems_; }
@@ -69,7 +70,6 @@ public:
 private:
     std::string_view text(std::string_view column) const;  ///< trimmed; empty when absent
     void refuse_word(std::string_view column, std::string_view seen, const std::vector<std::string>& known);
-    void add(std::string what, std::string fix);
 
     const CsvTable& table_;
     int line_;

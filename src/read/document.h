@@ -40,7 +40,7 @@ struct Member {
 };
 
 inline constexpr std::size_t max_document_bytes = 8u << 20;
-inline constexpr std::size_t max_document_values = 1'000'000;
+inline constexpr std::size_t max_document_values = 200'000;
 inline constexpr int max_document_depth = 64;
 
 /// Strict JSON (RFC 8259). A key given twice is a problem.

@@ -8,9 +8,6 @@
 namespace tilewright::read {
 namespace {
 
-constexpr std::int64_t usual_position_rows = 2048;  ///< as GPT-3 has it
-constexpr Range degrees{1, 1 << 20};                ///< ranks of one kind of parallelism
-
 void read_sizes(Fields& fields, Shape& shape) {
     shape.hidden = fields.required_integer("hidden", sizes);
     shape.layers = fields.required_integer("layers", sizes);
@@ -92,11 +89,11 @@ Workload read_workload_table(const Value& table, Report& report) {
     workload.attention = fields.word<AttentionBackend>("attention").value_or(workload.attention);
     workload.clock = fields.word<Clock>("clock").value_or(workload.clock);
     Parallelism& parallel = workload.parallel;
-    parallel.tp = fields.integer("tp", degrees).value_or(parallel.tp);
-    parallel.pp = fields.integer("pp", degrees).value_or(parallel.pp);
-    parallel.dp = fields.integer("dp", degrees).value_or(parallel.dp);
-    parallel.cp = fields.integer("cp", degrees).value_or(parallel.cp);
-    parallel.ep = fields.integer("ep", degrees).value_or(parallel.ep);
+    parallel.tp = fields.integer("tp", sizes).value_or(parallel.tp);
+    parallel.pp = fields.integer("pp", sizes).value_or(parallel.pp);
+    parallel.dp = fields.integer("dp", sizes).value_or(parallel.dp);
+    parallel.cp = fields.integer("cp", sizes).value_or(parallel.cp);
+    parallel.ep = fields.integer("ep", sizes).value_or(parallel.ep);
     parallel.zero_stage = static_cast<int>(fields.integer("zero_stage", {0, 3}).value_or(parallel.zero_stage));
     fields.reject_unknown();
     return workload;
@@ -123,10 +120,6 @@ ShapeFile read_own_shape(const Value& root, Report& report) {
     top.require("shape", "a table [shape]; docs/shapes.md shows it");
     if (const Value* table = top.table("shape")) {
         file.shape = read_shape_table(*table, report);
-        if (file.shape.positions == Positions::Learned && table->find("position_rows") == nullptr) {
-            file.shape.position_rows = usual_position_rows;
-            file.assumed.push_back("position_rows is not stated: taken as " + std::to_string(usual_position_rows));
-        }
         const auto line_of = [&](const std::string& field) { return line_of_field(*table, field); };
         derive_sizes(file.shape);
         report.adopt(validate(report.clean() ? file.shape : with_stand_ins(file.shape)), line_of);

@@ -16,6 +16,12 @@ bool starts_with(std::string_view word, std::string_view start) {
     return word.size() >= start.size() && std::equal(start.begin(), start.end(), word.begin(), same);
 }
 
+/// One is the start of the other.
+bool resembles(std::string_view a, std::string_view b) {
+    constexpr std::size_t shortest = 3;
+    return a.size() < b.size() ? a.size() >= shortest && starts_with(b, a) : b.size() >= shortest && starts_with(a, b);
+}
+
 }  // namespace
 
 int edit_distance(std::string_view a, std::string_view b, int limit) {
@@ -41,7 +47,7 @@ std::vector<std::string> nearest(std::string_view word, const std::vector<std::s
     std::vector<std::pair<int, std::string>> near;
     for (const std::string& candidate : candidates) {
         int distance = edit_distance(word, candidate, limit);
-        if (distance > limit && word.size() >= 3 && starts_with(candidate, word)) distance = limit;
+        if (distance > limit && resembles(word, candidate)) distance = limit;
         if (distance <= limit) near.emplace_back(distance, candidate);
     }
     std::stable_sort(near.begin(), near.end(), [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -11,7 +11,8 @@ namespace tilewright::read {
 /// + 1.
 int edit_distance(std::string_view a, std::string_view b, int limit);
 
-/// Candidates at most a third of the word away, nearest first, at most `most` of them; also those it is the start of.
+/// Candidates at most a third of the word away, nearest first, at most `most` of them; also those that it starts or
+/// that start it.
 std::vector<std::string> nearest(std::string_view word, const std::vector<std::string>& candidates,
                                  std::size_t most = 3);
 

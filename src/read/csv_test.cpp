@@ -1,0 +1,77 @@
+#include "read/csv.h"
+
+#include <gtest/gtest.h>
+
+namespace tilewright::read {
+namespace {
+
+TEST(Csv, RowsAreKeptVerbatimWithTheirLines) {
+    const std::string text = "\xEF\xBB\xBFname, m ,note\r\nx,1,\"a, \"\"b\"\"\nc\"\r\n\r\ny,2,\nz,3,last";
+    const auto table = read_csv(text, "f.csv");
+    ASSERT_TRUE(table.ok()) << table.problems().front().what;
+    EXPECT_EQ(table->header, "name, m ,note");
+    EXPECT_EQ(table->columns, (std::vector<std::string>{"name", "m", "note"}));
+    ASSERT_EQ(table->rows.size(), 3u);
+    EXPECT_EQ(table->rows[0].text, "x,1,\"a, \"\"b\"\"\nc\"");
+    EXPECT_EQ(table->rows[0].line, 2);
+    EXPECT_EQ(table->rows[1].text, "y,2,");
+    EXPECT_EQ(table->rows[1].line, 5);
+    EXPECT_EQ(table->rows[2].line, 6);
+    CsvCells cells(*table, table->rows[0]);
+    EXPECT_EQ(cells.integer("m", sizes), 1);
+    EXPECT_TRUE(cells.clean());
+}
+
+TEST(Csv, CellsAreTypedAndFaultsNameLineAndColumn) {
+    const std::string text = "a,b,c\n1,maybe,burst\n-1, 1 ,bursty\n2.5,,\n";
+    const auto table = read_csv(text, "f.csv");
+    ASSERT_TRUE(table.ok());
+    CsvCells first(*table, table->rows[0]);
+    EXPECT_EQ(first.integer("a", sizes), 1);
+    EXPECT_FALSE(first.flag("b"));
+    EXPECT_EQ(first.word<Clock>("c"), Clock::Burst);
+    ASSERT_EQ(first.problems().size(), 1u);
+    EXPECT_EQ(first.problems().front(), (Problem{"f.csv", 2, "column b is \"maybe\"", "it must be 0 or 1"}));
+    CsvCells second(*table, table->rows[1]);
+    EXPECT_EQ(second.integer("a", sizes), 0);
+    EXPECT_EQ(second.flag("b"), true);
+    EXPECT_FALSE(second.word<Clock>("c"));
+    ASSERT_EQ(second.problems().size(), 2u);
+    EXPECT_EQ(second.problems()[0].what, "column a is \"-1\"");
+    EXPECT_NE(second.problems()[1].fix.find("did you mean burst?"), std::string::npos);
+    CsvCells third(*table, table->rows[2]);
+    EXPECT_FALSE(third.optional_integer("a", sizes));
+    EXPECT_FALSE(third.flag("b"));
+    EXPECT_FALSE(third.word<Clock>("c"));
+    EXPECT_FALSE(third.word<Clock>("no such column"));
+    EXPECT_EQ(third.problems().size(), 1u);
+}
+
+TEST(Csv, RowsOfAnotherLengthAreBadRows) {
+    const auto table = read_csv("a,b\n1\n1,2,3\n", "f.csv");
+    ASSERT_TRUE(table.ok());
+    for (const CsvRow& row : table->rows) {
+        const CsvCells cells(*table, row);
+        ASSERT_FALSE(cells.clean());
+        EXPECT_EQ(cells.problems().front().line, row.line);
+    }
+}
+
+TEST(Csv, BadFilesAreRefused) {
+    EXPECT_EQ(read_csv("", "f").problems().front().what, "there is nothing in it");
+    EXPECT_EQ(read_csv("a,b\n1,2\n\"x,1\n2,3\n", "f").problems().front().line, 3);
+    EXPECT_NE(read_csv("a,b,a\n", "f").problems().front().what.find("\"a\" is there twice"), std::string::npos);
+    EXPECT_FALSE(read_csv(std::string(5000, ','), "f").ok());
+}
+
+TEST(Csv, MissingColumnsAreAllNamed) {
+    const auto table = read_csv("heads,kvheads\n1,1\n", "f");
+    ASSERT_TRUE(table.ok());
+    const Problems problems = require_columns(*table, {"heads", "kv_heads", "q_len"});
+    ASSERT_EQ(problems.size(), 2u);
+    EXPECT_NE(problems[0].fix.find("\"kvheads\""), std::string::npos);
+    EXPECT_NE(problems[1].what.find("\"q_len\" is missing"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tilewright::read

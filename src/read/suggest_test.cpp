@@ -1,0 +1,35 @@
+#include "read/suggest.h"
+
+#include <gtest/gtest.h>
+
+namespace tilewright::read {
+namespace {
+
+TEST(Suggest, DistanceCountsEditsAndSwaps) {
+    struct Row {
+        const char* a;
+        const char* b;
+        int distance;
+    };
+    for (const Row& row :
+         {Row{"heads", "heads", 0}, Row{"heads", "HEADS", 0}, Row{"haeds", "heads", 1}, Row{"head", "heads", 1},
+          Row{"heads", "hads", 1}, Row{"heads", "beads", 1}, Row{"", "abc", 3}, Row{"kitten", "sitting", 3}}) {
+        EXPECT_EQ(edit_distance(row.a, row.b, 10), row.distance) << row.a << " " << row.b;
+    }
+    EXPECT_EQ(edit_distance("abcdef", "uvwxyz", 2), 3);
+    EXPECT_EQ(edit_distance(std::string(1'000'000, 'a'), "a", 2), 3);
+}
+
+TEST(Suggest, NearestFirstAndNothingFarAway) {
+    const std::vector<std::string> known = {"gpt3-2.7b", "gpt3-6.7b", "gpt2", "llama-7b"};
+    EXPECT_EQ(nearest("gpt3-2.7", known).front(), "gpt3-2.7b");
+    EXPECT_EQ(nearest("gtp2", known), std::vector<std::string>{"gpt2"});
+    EXPECT_EQ(nearest("llama", known), std::vector<std::string>{"llama-7b"});
+    EXPECT_TRUE(nearest("zzzz", known).empty());
+    EXPECT_EQ(did_you_mean("zzzz", known), "");
+    EXPECT_EQ(did_you_mean("gtp2", known), "did you mean gpt2?");
+    EXPECT_EQ(join_or({"a", "b", "c"}), "a, b or c");
+}
+
+}  // namespace
+}  // namespace tilewright::read
