@@ -119,13 +119,14 @@ GemmPricing::Parts GemmPricing::price(const Pricer::Variant& variant, double spl
     const double block = variant.flops_per_k * depth * second_per_flop_ * slowdown_;
     parts.padded = parts.blocks / units_ * block;
     const double rounds = ceil_positive(per_unit / variant.resident);
-    parts.compute = std::max(per_unit * block, rounds * depth / step * profile_.step_latency.value);
+    const double block_rows = std::min(m_, variant.m) + std::min(n_, variant.n);
+    const double through_l2 = parts.blocks * block_rows * depth * element_ * pricer_.seconds_per_l2_byte_;
+    const double stepping = rounds * depth / step * profile_.step_latency.value;
+    parts.compute = std::max({per_unit * block, through_l2, stepping});
 
     const double reread =
         2.0 * m_ * n_ * k_ * batch_ * element_ * variant.inverse_wave_edge * pricer_.seconds_per_byte_;
-    const double block_rows = std::min(m_, variant.m) + std::min(n_, variant.n);
-    const double through_l2 = parts.blocks * block_rows * depth * element_ * pricer_.seconds_per_l2_byte_;
-    parts.load = std::max({ideal_load_ * load_slowdown_, reread * spill_, through_l2});
+    parts.load = std::max(ideal_load_ * load_slowdown_, reread * spill_);
     parts.store = ideal_store_;
 
     const Profile& profile = pricer_.profile_;

@@ -1,0 +1,122 @@
+// Products: NVIDIA's worked examples of tiles and waves, the published cliffs of alignment, and what bounds what.
+#include <gtest/gtest.h>
+
+#include "cost/fixtures.h"
+#include "cost/tiling.h"
+#include "tilewright/cost.h"
+
+namespace tilewright {
+namespace {
+
+double teraflops(const Pricer& pricer, const Gemm& gemm) {
+    const double flops = 2.0 * static_cast<double>(gemm.m) * static_cast<double>(gemm.n) * static_cast<double>(gemm.k) *
+                         static_cast<double>(gemm.batch);
+    return flops / pricer.price(gemm).time.value * 1e-12;
+}
+
+TEST(Tiling, TwoColumnsFrom136To256) {
+    for (std::int64_t n = 136; n <= 256; ++n) {
+        EXPECT_EQ(tiling({.m = 27648, .n = n, .k = 4096}, {256, 128, 108}).columns, 2) << n;
+    }
+    EXPECT_EQ(tiling({.m = 27648, .n = 257, .k = 4096}, {256, 128, 108}).columns, 3);
+}
+
+TEST(Tiling, OneFullWaveThenTwo) {
+    const Tiling full = tiling({.m = 2304, .n = 1536, .k = 4096}, {256, 128, 108});
+    EXPECT_EQ(full.tiles, 108);
+    EXPECT_EQ(full.waves, 1);
+    EXPECT_EQ(tiling({.m = 2304, .n = 1537, .k = 4096}, {256, 128, 108}).waves, 2);
+}
+
+struct Rate {
+    const char* name;
+    Device device;
+    Gemm gemm;
+    Clock clock;
+    double low, high;  ///< TFLOP/s
+};
+
+TEST(Gemm, RatesAgreeWithPublishedOnes) {
+    const Gemm cube{.m = 8192, .n = 8192, .k = 8192};
+    const Gemm vocabulary{.m = 8192, .n = 51200, .k = 14336, .precision = Precision::Fp16};
+    Gemm odd_vocabulary = vocabulary;
+    odd_vocabulary.n = 51137;
+    Gemm odd_hidden = vocabulary;
+    odd_hidden.k = 14337;
+    Gemm even_hidden = vocabulary;
+    even_hidden.k = 14338;
+    const Rate rates[] = {
+        {"A100 best product, 268", a100(), cube, Clock::Sustained, 240, 285},
+        {"A100 logits, 257", a100(), vocabulary, Clock::Sustained, 235, 280},
+        {"A100 odd vocabulary, 71", a100(), odd_vocabulary, Clock::Sustained, 60, 85},
+        {"A100 odd hidden size, 73", a100(), odd_hidden, Clock::Sustained, 60, 85},
+        {"A100 even hidden size, 142", a100(), even_hidden, Clock::Sustained, 120, 165},
+        {"H200 burst, 843 to 850", h200(), cube, Clock::Burst, 790, 880},
+        {"H200 sustained, 743 to 755", h200(), cube, Clock::Sustained, 700, 790},
+    };
+    for (const Rate& rate : rates) {
+        const Pricer pricer(rate.device, assumed_profile(rate.device), rate.clock);
+        const double achieved = teraflops(pricer, rate.gemm);
+        EXPECT_GE(achieved, rate.low) << rate.name;
+        EXPECT_LE(achieved, rate.high) << rate.name;
+    }
+}
+
+TEST(Gemm, AlignmentCountsByLayoutAndRole) {
+    const Pricer pricer(h200(), assumed_profile(h200()));
+    const auto alignment = [&](Layout layout, std::int64_t m, std::int64_t n, std::int64_t k) {
+        return pricer.price(Gemm{layout, m, n, k}).term(Term::Alignment).value > 0.0;
+    };
+    EXPECT_FALSE(alignment(Layout::TN, 4097, 4096, 4096)) << "m is contiguous nowhere in TN";
+    EXPECT_FALSE(alignment(Layout::NN, 4097, 4096, 4096));
+    EXPECT_FALSE(alignment(Layout::NT, 4096, 4096, 4097)) << "k is contiguous nowhere in NT";
+    EXPECT_TRUE(alignment(Layout::TN, 4096, 4097, 4096));
+    EXPECT_TRUE(alignment(Layout::TN, 4096, 4096, 4097));
+    EXPECT_TRUE(alignment(Layout::NN, 4096, 4096, 4097));
+    EXPECT_TRUE(alignment(Layout::NN, 4096, 4097, 4096));
+    EXPECT_TRUE(alignment(Layout::NT, 4097, 4096, 4096));
+    EXPECT_TRUE(alignment(Layout::NT, 4096, 4097, 4096));
+}
+
+TEST(Gemm, AlignmentIsCountedInBytes) {
+    const Pricer pricer(h200(), assumed_profile(h200()));
+    const auto aligned = [&](std::int64_t k, Precision precision) {
+        const Gemm gemm{.m = 4096, .n = 4096, .k = k, .precision = precision};
+        return pricer.price(gemm).term(Term::Alignment).value == 0.0;
+    };
+    EXPECT_TRUE(aligned(4104, Precision::Bf16));
+    EXPECT_FALSE(aligned(4100, Precision::Bf16));
+    EXPECT_FALSE(aligned(4104, Precision::Fp8));
+    EXPECT_TRUE(aligned(4112, Precision::Fp8));
+    EXPECT_TRUE(aligned(4100, Precision::Tf32));
+}
+
+TEST(Gemm, FewRowsAreBoundByReadingTheWeights) {
+    const Pricer pricer(h200(), assumed_profile(h200()));
+    for (std::int64_t m : {1, 4, 16}) {
+        const Gemm gemm{.m = m, .n = 16384, .k = 16384};
+        const Cost cost = pricer.price(gemm);
+        const double bandwidth = 2.0 * 16384 * 16384 / cost.time.value;
+        EXPECT_EQ(cost.bound, Bound::Memory);
+        EXPECT_GT(bandwidth, 0.78 * 4800e9) << m;
+        EXPECT_LT(bandwidth, 0.90 * 4800e9) << m;
+    }
+}
+
+TEST(Gemm, SplitsALongProductOfFewTiles) {
+    const Pricer pricer(h200(), assumed_profile(h200()));
+    EXPECT_GT(pricer.price(Gemm{.m = 64, .n = 512, .k = 65536}).split_k, 1);
+    EXPECT_EQ(pricer.price(Gemm{.m = 8192, .n = 8192, .k = 4096}).split_k, 1);
+}
+
+TEST(Gemm, WavesOfTheA100PeakEvery768Columns) {
+    const Pricer pricer(a100(), assumed_profile(a100()));
+    for (std::int64_t crest : {1536, 3072, 4608}) {
+        const double on = teraflops(pricer, {.m = 2304, .n = crest, .k = 4096, .precision = Precision::Fp16});
+        const double past = teraflops(pricer, {.m = 2304, .n = crest + 64, .k = 4096, .precision = Precision::Fp16});
+        EXPECT_GT(on, 1.05 * past) << crest;
+    }
+}
+
+}  // namespace
+}  // namespace tilewright
