@@ -4,7 +4,7 @@
 option(TILEWRIGHT_MEASURE "Build tilewright-measure when the CUDA toolkit is present" ON)
 set(TILEWRIGHT_CUDA_ARCHITECTURES "90" CACHE STRING "GPU architectures of tilewright-measure, such as 80;90")
 
-set(measure_host case csv generate generate_gemm generate_other journal options policy range reference reference_layer samples_verb spread sweep)
+set(measure_host case csv generate generate_gemm generate_other journal options peaks policy range reference reference_layer samples_verb spread sweep)
 set(measure_host_sources "")
 foreach(name IN LISTS measure_host)
   if(EXISTS ${CMAKE_SOURCE_DIR}/src/measure/${name}.cpp)
@@ -53,6 +53,10 @@ if(why_no_measure)
 endif()
 set(CMAKE_CUDA_ARCHITECTURES ${TILEWRIGHT_CUDA_ARCHITECTURES})
 enable_language(CUDA)
+if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know that nvcc takes C++20
+  set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
+  set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
+endif()
 set(CMAKE_CUDA_STANDARD 20)
 message(STATUS "tilewright-measure is built with ${CMAKE_CUDA_COMPILER}")
 
@@ -84,7 +88,7 @@ set_target_properties(tilewright_measure_program PROPERTIES OUTPUT_NAME tilewrig
                       CUDA_RUNTIME_LIBRARY Static)
 target_compile_options(tilewright_measure_program PRIVATE
   $<$<COMPILE_LANGUAGE:CXX>:${TILEWRIGHT_WARNINGS}>
-  $<$<COMPILE_LANGUAGE:CUDA>:-O3 -lineinfo -Xcompiler=-Wall,-Wextra>)
+  $<$<COMPILE_LANGUAGE:CUDA>:-O3 -lineinfo --diag-suppress=2810 -Xcompiler=-Wall,-Wextra>)
 target_include_directories(tilewright_measure_program PRIVATE ${CMAKE_BINARY_DIR}/generated)
 target_include_directories(tilewright_measure_program SYSTEM PRIVATE ${TILEWRIGHT_CUDA_INCLUDE} ${TILEWRIGHT_CUDNN_INCLUDE})
 target_link_libraries(tilewright_measure_program PRIVATE tilewright_measure ${TILEWRIGHT_CUBLASLT_LIBRARY}

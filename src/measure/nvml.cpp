@@ -30,7 +30,7 @@ constexpr std::array<ReasonName, 9> reason_names = {{{0x1, "idle"},
 std::string reasons_text(unsigned long long bits) {
     std::string text;
     for (const auto& [bit, name] : reason_names) {
-        if ((bits & bit) != 0) text += (text.empty() ? "" : "+") + std::string(name);
+        if ((bits & bit) != 0) text.append(text.empty() ? "" : "+").append(name);
     }
     return text.empty() ? "none" : text;
 }

@@ -44,8 +44,8 @@ Result<std::vector<std::string>> parse_list(std::string_view text, const std::st
         const std::string_view item = text.substr(0, comma);
         const bool range = item.find("..") != std::string_view::npos;
         if (item.empty() || (range && !append_range(item, values))) {
-            return Problem{flag, 0, "'" + std::string(item) + "' is no value or range",
-                           "write 1,2,4..64:4 or 1..1024*2"};
+            const std::string shown(item);
+            return Problem{flag, 0, "'" + shown + "' is no value or range", "write 1,2,4..64:4 or 1..1024*2"};
         }
         if (!range) values.emplace_back(item);
         if (comma == std::string_view::npos) return values;
@@ -63,7 +63,8 @@ Result<double> parse_duration(std::string_view text, const std::string& flag) {
         if (unit == 's' || unit == 'm' || unit == 'h') digits.remove_suffix(1);
     }
     const auto value = number(digits);
-    if (!value) return Problem{flag, 0, "'" + std::string(text) + "' is no duration", "write 90s, 10m or 1h"};
+    const std::string shown(text);
+    if (!value) return Problem{flag, 0, "'" + shown + "' is no duration", "write 90s, 10m or 1h"};
     return static_cast<double>(*value) * factor;
 }
 

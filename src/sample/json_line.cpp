@@ -206,7 +206,10 @@ JsonWriter& JsonWriter::object(std::string_view name, const Fields& fields) {
     member(name);
     std::string inside;
     for (const auto& [field, value] : fields) {
-        inside += (inside.empty() ? "" : ",") + quoted(field) + ":" + value_text(value);
+        if (!inside.empty()) inside += ',';
+        inside += quoted(field);
+        inside += ':';
+        inside += value_text(value);
     }
     body_ += "{" + inside + "}";
     return *this;

@@ -1,0 +1,212 @@
+// tilewright-measure: the verbs. Samples and answers go to standard output or a file, everything else to standard
+// error. Exit codes: 0 fine, 1 a check found wrong results, 2 bad usage or input, 3 device trouble, 130 interrupted.
+#include <unistd.h>
+
+#include <atomic>
+#include <cmath>
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <string>
+
+#include "measure/cuda_bench.h"
+#include "measure/generate.h"
+#include "measure/options.h"
+#include "measure/peaks.h"
+#include "measure/samples_verb.h"
+#include "measure/spread.h"
+#include "measure/sweep.h"
+
+namespace tilewright::measure {
+namespace {
+
+enum Exit { fine = 0, wrong_results = 1, bad_usage = 2, device_trouble = 3, was_interrupted = 130 };
+
+std::atomic<bool> interrupted = false;
+
+void interrupt(int) { interrupted = true; }
+
+/// The first interrupt ends the sweep after the sample under way, the second ends the program.
+void catch_interrupts() {
+    struct sigaction action {};
+    action.sa_handler = interrupt;
+    action.sa_flags = static_cast<int>(SA_RESETHAND);
+    sigaction(SIGINT, &action, nullptr);
+    sigaction(SIGTERM, &action, nullptr);
+}
+
+int complain(const Problems& problems) {
+    for (const Problem& problem : problems) {
+        std::string place = problem.where;
+        if (problem.line > 0) place.append(":").append(std::to_string(problem.line));
+        const std::string fix = problem.fix.empty() ? problem.fix : " (" + problem.fix + ")";
+        std::fprintf(stderr, "tilewright-measure: %s: %s%s\n", place.c_str(), problem.what.c_str(), fix.c_str());
+    }
+    return bad_usage;
+}
+
+int complain(const Fault& fault) {
+    std::fprintf(stderr, "tilewright-measure: device trouble: %s\n", fault.reason.c_str());
+    return device_trouble;
+}
+
+void show_progress(std::size_t done, std::size_t left, double elapsed_s) {
+    static double shown_at = -1.0;
+    if (left > 0 && elapsed_s - shown_at < 0.5) return;
+    shown_at = elapsed_s;
+    const double left_s = elapsed_s / static_cast<double>(done) * static_cast<double>(left);
+    std::fprintf(stderr, "\r%zu done, %zu left, %.0f s gone, about %.0f s to go   %s", done, left, elapsed_s, left_s,
+                 left == 0 ? "\n" : "");
+}
+
+int report(const SweepResult& result, double elapsed_s) {
+    std::fprintf(stderr, "%zu measured, %zu unsupported, %zu failed, %zu already there, %zu left, %.1f s\n",
+                 result.measured, result.unsupported, result.failed, result.skipped, result.left, elapsed_s);
+    switch (result.end) {
+        case SweepEnd::Finished: return fine;
+        case SweepEnd::Budget: std::fprintf(stderr, "stopped at the budget; the same command continues\n"); return fine;
+        case SweepEnd::Interrupted: return was_interrupted;
+        case SweepEnd::DeviceLost: return complain(failed("the device is lost; the last sample says why"));
+        case SweepEnd::DiskFull: return complain(Problems{{"--out", 0, "could not be written", ""}});
+    }
+    return fine;
+}
+
+std::string command_of(const std::vector<std::string>& arguments) {
+    std::string text;
+    for (const std::string& argument : arguments) text += (text.empty() ? "" : " ") + argument;
+    return text;
+}
+
+int sweep(const std::vector<Job>& jobs, const Options& options, const std::string& command) {
+    std::fprintf(stderr, "%zu samples, at least %.0f s\n", jobs.size(), planned_seconds(jobs));
+    if (options.plan) return fine;
+    auto journal = Journal::open(options.out);
+    if (!journal) return complain(journal.problems());
+    if ((*journal)->repaired()) std::fprintf(stderr, "%s: cut off a torn last line\n", options.out.c_str());
+    auto bench = CudaBench::open(options.arena_gib, command);
+    if (!bench) return complain(bench.fault());
+    catch_interrupts();
+    SweepControl control{options.budget_s, &interrupted, {}};
+    if (isatty(STDERR_FILENO) != 0) control.progress = show_progress;
+    const double start = (*bench)->now_s();
+    const SweepResult result = run_sweep(jobs, **bench, **journal, control);
+    return report(result, (*bench)->now_s() - start);
+}
+
+/// Prints one line an op; an op without reference or that the library refuses is no failure.
+int check_all(const std::vector<Job>& jobs, const Options& options, const std::string& command) {
+    constexpr double tolerance = 0.02;  // bf16 results of sums in fp32 lie between 1e-3 and 1e-2
+    auto bench = CudaBench::open(options.arena_gib, command);
+    if (!bench) return complain(bench.fault());
+    int answer = fine;
+    for (const Job& job : jobs) {
+        const Outcome<double> error = (*bench)->check(job.what);
+        std::string text = job.what.op;
+        for (const auto& [name, value] : job.what.sizes) text += " " + value;
+        const bool wrong = error ? !(*error <= tolerance) : !error.fault().unsupported;
+        if (error)
+            std::printf("%-5s %.2e  %s\n", wrong ? "WRONG" : "ok", *error, text.c_str());
+        else
+            std::printf("%-5s %s  (%s)\n", wrong ? "FAIL" : "none", text.c_str(), error.fault().reason.c_str());
+        if (wrong) answer = wrong_results;
+        if ((*bench)->lost()) return complain(error.fault());
+    }
+    return answer;
+}
+
+int run_ops(const Options& options, const std::string& command) {
+    std::string csv;
+    if (!options.from.empty()) {
+        auto text = read_whole_file(options.from);
+        if (!text) return complain(text.problems());
+        csv = std::move(*text);
+    }
+    const auto jobs = plan_jobs(options, csv);
+    if (!jobs) return complain(jobs.problems());
+    return options.check ? check_all(*jobs, options, command) : sweep(*jobs, options, command);
+}
+
+Result<std::vector<NamedSamples>> read_files(const std::vector<std::string>& paths) {
+    std::vector<NamedSamples> files;
+    Problems problems;
+    for (const std::string& path : paths) {
+        const auto text = read_whole_file(path);
+        auto file = text ? read_samples(*text, path) : Result<SampleFile>(text.problems());
+        if (file)
+            files.push_back({path, std::move(*file)});
+        else
+            problems.insert(problems.end(), file.problems().begin(), file.problems().end());
+    }
+    if (!problems.empty()) return problems;
+    return files;
+}
+
+int run_peaks(const Options& options, const std::string& command) {
+    const int answer = sweep(peak_jobs(), options, command);
+    if (answer != fine || options.plan || options.out == "-") return answer;
+    const auto files = read_files({options.out});
+    if (files) std::fputs(peak_text(files->front().file.samples).c_str(), stdout);
+    return answer;
+}
+
+int run_generate(const Options& options) {
+    const auto text = generate_csv(options.set, options.count, options.seed);
+    if (!text) return complain(text.problems());
+    std::fputs(text->c_str(), stdout);
+    return fine;
+}
+
+int run_merge(const std::vector<NamedSamples>& files, const std::string& out) {
+    const Merged merged = merge(files);
+    if (out == "-") {
+        std::fputs(merged.text.c_str(), stdout);
+    } else if (std::ofstream target(out, std::ios::binary); !(target << merged.text << std::flush)) {
+        return complain(Problems{{out, 0, "could not be written", ""}});
+    }
+    std::fprintf(stderr, "%zu samples; %zu identical lines left out; %zu duplicate keys, all kept\n", merged.samples,
+                 merged.identical, merged.duplicates);
+    return fine;
+}
+
+int run_samples(const Options& options) {
+    const std::string action = options.words.empty() ? "" : options.words.front();
+    if (options.words.size() < 2 || (action != "list" && action != "show" && action != "merge" && action != "peaks")) {
+        return complain(Problems{{"samples", 0, "needs list, show, peaks or merge, and files", ""}});
+    }
+    const auto files = read_files({options.words.begin() + 1, options.words.end()});
+    if (!files) return complain(files.problems());
+    if (action == "merge") return run_merge(*files, options.out);
+    if (action == "peaks")
+        std::fputs(peak_text(files->front().file.samples).c_str(), stdout);
+    else
+        std::fputs((action == "list" ? list_text(*files) : show_text(*files)).c_str(), stdout);
+    return fine;
+}
+
+int run_spread(const Options& options) {
+    if (options.words.size() != 2) return complain(Problems{{"spread", 0, "needs two files", ""}});
+    const auto files = read_files(options.words);
+    if (!files) return complain(files.problems());
+    std::fputs(spread_table(spread_of((*files)[0].file.samples, (*files)[1].file.samples)).c_str(), stdout);
+    return fine;
+}
+
+int run(const std::vector<std::string>& arguments) {
+    const auto options = parse_options(arguments);
+    if (!options) return complain(options.problems());
+    if (options->help || options->verb == "help") return std::fputs(help_text().c_str(), stdout), fine;
+    const std::string command = command_of(arguments);
+    if (find_case_kind(options->verb) != nullptr) return run_ops(*options, command);
+    if (options->verb == "peaks") return run_peaks(*options, command);
+    if (options->verb == "generate") return run_generate(*options);
+    if (options->verb == "samples") return run_samples(*options);
+    if (options->verb == "spread") return run_spread(*options);
+    std::fputs(help_text().c_str(), stderr);
+    return complain(Problems{{"verb", 0, "'" + options->verb + "' is none of those above", ""}});
+}
+
+}  // namespace
+}  // namespace tilewright::measure
+
+int main(int count, char** arguments) { return tilewright::measure::run({arguments + 1, arguments + count}); }

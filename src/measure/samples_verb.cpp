@@ -1,0 +1,112 @@
+#include "measure/samples_verb.h"
+
+#include <cstdio>
+#include <map>
+#include <unordered_set>
+
+#include "sample/names.h"
+
+namespace tilewright::measure {
+namespace {
+
+std::string sizes_text(const Sample& sample) {
+    std::string text;
+    for (const auto& [name, value] : sample.sizes) text += (text.empty() ? "" : " ") + name + "=" + value;
+    return text;
+}
+
+template <class... Arguments>
+std::string formatted(const char* format, Arguments... arguments) {
+    char line[512];
+    std::snprintf(line, sizeof line, format, arguments...);
+    return line;
+}
+
+double tera_per_second(double amount, const Sample& sample) {
+    return sample.time.median_us > 0.0 ? amount / sample.time.median_us * 1e-6 : 0.0;
+}
+
+std::string show_line(const Sample& sample) {
+    const std::string clock(name_of(sample.clock));
+    if (sample.status != SampleStatus::Ok) {
+        return sample.op + " " + sizes_text(sample) + " " + clock + " " + std::string(name_of(sample.status)) + ": " +
+               sample.reason + "\n";
+    }
+    return formatted("%-9s %-9s %12.3f us  %5.0f MHz  %7.1f TFLOP/s  %6.3f TB/s  ", sample.op.c_str(), clock.c_str(),
+                     sample.time.median_us, sample.clock_mhz, tera_per_second(sample.flops, sample),
+                     tera_per_second(sample.bytes, sample)) +
+           sizes_text(sample) + (sample.reason.empty() ? "" : "  (" + sample.reason + ")") + "\n";
+}
+
+}  // namespace
+
+std::string list_text(const std::vector<NamedSamples>& files) {
+    std::string text;
+    for (const NamedSamples& named : files) {
+        std::map<std::string, std::size_t> counts;
+        std::unordered_set<std::string> keys;
+        std::size_t duplicates = 0;
+        for (const Sample& sample : named.file.samples) {
+            ++counts[sample.op + " " + std::string(name_of(sample.clock)) + " " + std::string(name_of(sample.status))];
+            if (!keys.insert(key(sample)).second) ++duplicates;
+        }
+        text += formatted("%s: %zu samples, %zu runs%s\n", named.name.c_str(), named.file.samples.size(),
+                          named.file.runs.size(), named.file.torn ? ", the last line is torn" : "");
+        for (const auto& [what, count] : counts) text += formatted("  %8zu %s\n", count, what.c_str());
+        if (duplicates > 0) text += formatted("  %8zu have a key that came before\n", duplicates);
+    }
+    return text;
+}
+
+std::string show_text(const std::vector<NamedSamples>& files) {
+    std::string text;
+    for (const NamedSamples& named : files) {
+        for (const Sample& sample : named.file.samples) text += show_line(sample);
+    }
+    return text;
+}
+
+Merged merge(const std::vector<NamedSamples>& files) {
+    Merged merged;
+    std::unordered_set<std::string> lines;
+    std::unordered_set<std::string> keys;
+    for (const NamedSamples& named : files) {
+        for (const Run& run : named.file.runs) {
+            const std::string line = to_line(run);
+            if (lines.insert(line).second) merged.text += line + "\n";
+        }
+        for (const Sample& sample : named.file.samples) {
+            const std::string line = to_line(sample);
+            if (!lines.insert(line).second) {
+                ++merged.identical;
+                continue;
+            }
+            if (!keys.insert(key(sample)).second) ++merged.duplicates;
+            ++merged.samples;
+            merged.text += line + "\n";
+        }
+    }
+    return merged;
+}
+
+std::string peak_text(const std::vector<Sample>& samples) {
+    std::map<std::string, const Sample*> best;
+    std::string rest;
+    for (const Sample& sample : samples) {
+        if (sample.status != SampleStatus::Ok) continue;
+        if (sample.op == "gemm") {
+            const std::string name =
+                std::string(find_field(sample.sizes, "dtype").value_or("")) + " " + std::string(name_of(sample.clock));
+            const Sample*& held = best[name];
+            if (held == nullptr || tera_per_second(sample.flops, sample) > tera_per_second(held->flops, *held))
+                held = &sample;
+        } else if (sample.op == "bandwidth" || sample.op == "launch") {
+            rest += show_line(sample);
+        }
+    }
+    std::string text;
+    for (const auto& [name, sample] : best) text += show_line(*sample);
+    return text + rest;
+}
+
+}  // namespace tilewright::measure
