@@ -2,7 +2,7 @@
 // pass; unfused it is two batched products around a softmax, over the full square of scores.
 #include <algorithm>
 
-#include "ops/builder.h"
+#include "ops/attention_inputs.h"
 
 namespace tilewright::lowering {
 
@@ -10,151 +10,6 @@ namespace {
 
 /// PyTorch 2.11, sdp_utils.cpp: no fused kernel takes wider heads.
 constexpr std::int64_t widest_fused_head = 256;
-
-/// Launches of a pointwise step; traffic in units of the tensor it works on.
-struct Launches {
-    int count;
-    double reads, writes;
-};
-
-/// q cos + rotate_half(q) sin: two products and a concatenation, a negated half, a sum.
-constexpr Launches rotary_forward[] = {{3, 1, 1}, {1, 0.5, 0.5}, {1, 2, 1}};
-/// Two products, the negated half and two copies into zeroed tensors, and the sums that join them.
-constexpr Launches rotary_backward[] = {{2, 1, 1}, {3, 0.5, 0.5}, {2, 0, 1}, {2, 2, 1}};
-
-/// Sizes of the operands of attention, in elements per token.
-struct Widths {
-    std::int64_t query, key, value;
-    std::int64_t rotated_query, rotated_key;  ///< the parts that positions turn
-    std::int64_t head, value_head;
-};
-
-Widths widths(const Shape& s) {
-    if (const auto& latent = s.latent) {
-        const std::int64_t query = s.heads * s.head_dim;
-        return {query,      query,        s.heads * latent->v_dim, s.heads * latent->rope_dim, latent->rope_dim,
-                s.head_dim, latent->v_dim};
-    }
-    const std::int64_t query = s.heads * s.head_dim;
-    const std::int64_t key = s.kv_heads * s.head_dim;
-    return {query, key, key, query, key, s.head_dim, s.head_dim};
-}
-
-bool rotates(const Shape& s) { return s.positions == Positions::Rotary || s.latent; }
-
-Piece pointwise(std::string_view name, Component component, std::int64_t rows, std::int64_t width) {
-    return {name, component, StreamKind::Pointwise, rows, width};
-}
-
-void latent_projections(Builder& b, const Latent& latent) {
-    const Shape& s = b.shape;
-    const std::int64_t query = s.heads * s.head_dim;
-    const double query_kept = b.ideal ? static_cast<double>(query) : 0;
-    if (latent.q_rank > 0) {
-        b.linear({{"q down", "q down dX", "q down dW", "q down dB"},
-                  Component::Qkv,
-                  s.hidden,
-                  latent.q_rank,
-                  s.bias.qkv,
-                  static_cast<double>(latent.q_rank)});
-        b.norm({{"q norm", "q norm backward", "q norm dW"}, b.tokens, latent.q_rank, 0, false, 1});
-        b.linear({{"q up", "q up dX", "q up dW", ""}, Component::Qkv, latent.q_rank, query, false, query_kept});
-    } else {
-        b.linear({{"q", "q dX", "q dW", ""}, Component::Qkv, s.hidden, query, false, query_kept});
-    }
-    const std::int64_t down = latent.kv_rank + latent.rope_dim;
-    const std::int64_t up = s.heads * (latent.nope_dim + latent.v_dim);
-    b.linear({{"kv down", "kv down dX", "kv down dW", "kv down dB"},
-              Component::Qkv,
-              s.hidden,
-              down,
-              s.bias.qkv,
-              static_cast<double>(down)});
-    b.norm({{"kv norm", "kv norm backward", "kv norm dW"}, b.tokens, latent.kv_rank, 0, false, 1});
-    b.linear({{"kv up", "kv up dX", "kv up dW", ""},
-              Component::Qkv,
-              latent.kv_rank,
-              up,
-              false,
-              static_cast<double>(b.ideal ? up : s.heads * latent.v_dim)});
-}
-
-/// One product for q, k and v together.
-void query_key_value(Builder& b, const Widths& w) {
-    const Shape& s = b.shape;
-    const bool turned = rotates(s);
-    const std::int64_t out = w.query + w.key + w.value;
-    const bool inputs_kept = s.norms.query_key || !turned || b.ideal;
-    b.linear({{"qkv", "qkv dX", "qkv dW", "qkv dB"},
-              Component::Qkv,
-              s.hidden,
-              out,
-              s.bias.qkv,
-              static_cast<double>(inputs_kept ? out : w.value)});
-    const bool joined_by_rotary = turned && !b.eager;
-    if (!b.ideal && !joined_by_rotary) b.backward(pointwise("qkv split backward", Component::Qkv, b.tokens, out));
-}
-
-void query_key_norms(Builder& b, const Widths& w) {
-    if (!b.shape.norms.query_key) return;
-    const double kept = rotates(b.shape) && !b.ideal ? 0 : 1;
-    for (const std::int64_t width : {w.query, w.key}) {
-        b.norm({{"query key norm", "query key norm backward", "query key norm dW"},
-                b.tokens * (width / w.head),
-                w.head,
-                0,
-                false,
-                kept});
-    }
-}
-
-void eager_rotary(Builder& b, std::int64_t width) {
-    Piece step = pointwise("rotary", Component::Position, b.tokens, width);
-    const auto set = [&step](const Launches& launches) {
-        step.launches = launches.count;
-        step.reads = launches.reads;
-        step.writes = launches.writes;
-    };
-    for (const Launches& launches : rotary_forward) {
-        set(launches);
-        step.saved = launches.reads == 2 && !b.shape.latent ? 1 : 0;  // the sum is what attention reads
-        b.forward(step);
-    }
-    step.name = "rotary backward";
-    step.saved = 0;
-    for (const Launches& launches : rotary_backward) {
-        set(launches);
-        b.backward(step);
-    }
-}
-
-/// Positions by rotation; with latent attention the turned parts are then copied beside the others.
-void rotary(Builder& b, const Widths& w) {
-    if (!rotates(b.shape)) return;
-    const std::int64_t both = w.query + w.key;
-    if (b.eager) {
-        eager_rotary(b, w.rotated_query);
-        eager_rotary(b, w.rotated_key);
-        if (!b.shape.latent) return;
-        Piece concatenation = pointwise("latent concatenation", Component::Position, b.tokens, both);
-        concatenation.saved = 1;
-        b.forward(concatenation);
-        b.backward(pointwise("latent concatenation backward", Component::Position, b.tokens, both));
-    } else if (!b.ideal) {
-        Piece step = pointwise("rotary", Component::Position, b.tokens, both);
-        step.saved = 1;
-        b.forward(step);
-        b.backward(pointwise("rotary backward", Component::Position, b.tokens, both + w.value));
-    }
-}
-
-void cache(Builder& b, const Widths& w) {
-    const bool cached = b.work.phase != Phase::Train;
-    if (cached && !b.ideal) b.forward(pointwise("kv append", Component::Attention, b.tokens, w.key + w.value));
-    const double full = static_cast<double>(b.work.batch * b.kv_len) * static_cast<double>(w.key + w.value) * b.element;
-    b.collective("context all-gather", {CollectiveKind::AllGather, {full}, b.work.parallel.cp}, Pass::Forward);
-    b.collective("context reduce-scatter", {CollectiveKind::ReduceScatter, {full}, b.work.parallel.cp}, Pass::Backward);
-}
 
 /// One call of attention: the queries that share a mask.
 struct Span {
@@ -253,15 +108,7 @@ void unfused(Builder& b, const Widths& w, const Span& span) {
 void attention_block(Builder& b) {
     const Shape& s = b.shape;
     const Widths w = widths(s);
-    if (s.latent) {
-        b.join_gradients("attention input backward", 2, s.hidden);
-        latent_projections(b, *s.latent);
-    } else {
-        query_key_value(b, w);
-    }
-    query_key_norms(b, w);
-    rotary(b, w);
-    cache(b, w);
+    attention_inputs(b, w);
     const bool too_wide = std::max(w.head, w.value_head) > widest_fused_head;
     const std::int64_t all = b.count;
     for (const Span& span : spans(b)) {
@@ -269,11 +116,11 @@ void attention_block(Builder& b) {
         b.work.attention == AttentionBackend::Unfused || too_wide ? unfused(b, w, span) : fused(b, w, span);
     }
     b.count = all;
-    b.linear({{"projection", "projection dX", "projection dW", "projection dB"},
-              Component::Projection,
-              s.heads * w.value_head,
-              s.hidden,
-              s.bias.projection});
+    b.linear({.names = {"projection", "projection dX", "projection dW", "projection dB"},
+              .component = Component::Projection,
+              .in = s.heads * w.value_head,
+              .out = s.hidden,
+              .bias = s.bias.projection});
 }
 
 }  // namespace tilewright::lowering

@@ -1,3 +1,4 @@
+// Traffic of norms and linear layers by runtime, and the order of launch: backward kernels are kept as a stack.
 #include "ops/builder.h"
 
 #include <algorithm>
@@ -65,7 +66,7 @@ void Builder::linear(const Linear& l) {
     const bool grouped = l.groups > 0;
     const bool narrow = l.low_precision || work.precision != Precision::Fp8;
     const Precision precision = narrow ? work.precision : Precision::Bf16;
-    const double saved = l.saved * bytes_of(rows, batch, element);
+    const double saved = static_cast<double>(l.saved) * bytes_of(rows, batch, element);
     const auto gemm = [&](std::string_view name, Gemm sizes, double kept) {
         sizes.batch = batch;
         sizes.precision = precision;

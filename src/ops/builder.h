@@ -20,8 +20,8 @@ struct Linear {
     std::int64_t in = 0;
     std::int64_t out = 0;
     bool bias = false;
-    double saved = 0;       ///< output elements per row that the backward pass needs
-    std::int64_t rows = 0;  ///< 0: every token
+    std::int64_t saved = 0;  ///< output elements per row that the backward pass needs
+    std::int64_t rows = 0;   ///< 0: every token
     std::int64_t groups = 0;
     bool low_precision = true;  ///< false: stays in bf16 when the blocks run in fp8 (head, router)
 };

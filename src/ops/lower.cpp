@@ -55,10 +55,10 @@ void embedding(Builder& b) {
     const Shape& s = b.shape;
     look_up(b);
     if (s.embedding_dim > 0) {
-        b.linear({{"embedding projection", "embedding projection dX", "embedding projection dW", ""},
-                  Component::Embedding,
-                  s.embedding_dim,
-                  s.hidden});
+        b.linear({.names = {"embedding projection", "embedding projection dX", "embedding projection dW", ""},
+                  .component = Component::Embedding,
+                  .in = s.embedding_dim,
+                  .out = s.hidden});
     }
     add_positions(b);
     if (s.norms.embedding) {
@@ -112,7 +112,7 @@ void head(Builder& b) {
                   .component = Component::Head,
                   .in = s.hidden,
                   .out = width,
-                  .saved = static_cast<double>(width),
+                  .saved = width,
                   .rows = rows});
     }
     const double dx = bytes_of(rows, width, b.element);

@@ -66,8 +66,7 @@ void activation(Builder& b, const Mlp& mlp) {
 void mlp(Builder& b, const Mlp& mlp) {
     const Shape& s = b.shape;
     const bool gated = s.mlp == MlpKind::Gated;
-    const double width = static_cast<double>(mlp.width);
-    const auto linear = [&](const LinearNames& names, std::int64_t in, std::int64_t out, double saved) {
+    const auto linear = [&](const LinearNames& names, std::int64_t in, std::int64_t out, std::int64_t saved) {
         b.linear({names, Component::Mlp, in, out, s.bias.mlp, saved, mlp.rows, mlp.groups});
     };
     if (gated) {
@@ -78,9 +77,9 @@ void mlp(Builder& b, const Mlp& mlp) {
                   s.hidden,
                   2};
         if (b.eager) b.backward(sum);
-        linear(mlp.names.gate, s.hidden, mlp.width, width);
+        linear(mlp.names.gate, s.hidden, mlp.width, mlp.width);
     }
-    linear(mlp.names.up, s.hidden, mlp.width, b.ideal ? 2 * width : width);  // ideal: the epilogue keeps both sides
+    linear(mlp.names.up, s.hidden, mlp.width, (b.ideal ? 2 : 1) * mlp.width);  // ideal: the epilogue keeps both sides
     activation(b, mlp);
     linear(mlp.names.down, mlp.width, s.hidden, 0);
 }
@@ -101,15 +100,11 @@ Load expected_load(const Builder& b, const Experts& experts) {
 }
 
 void route(Builder& b, const Experts& experts) {
-    b.linear({{"router", "router dX", "router dW", ""},
-              Component::Router,
-              b.shape.hidden,
-              experts.count,
-              false,
-              0,
-              0,
-              0,
-              false});
+    b.linear({.names = {"router", "router dX", "router dW", ""},
+              .component = Component::Router,
+              .in = b.shape.hidden,
+              .out = experts.count,
+              .low_precision = false});
     Piece top{"router top-k", Component::Router, StreamKind::Softmax, b.tokens, experts.count, 1, 1, 1};
     b.forward(top);
     top.name = "router top-k backward";

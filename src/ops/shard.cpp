@@ -1,3 +1,4 @@
+// Tensor parallelism narrows a shape, pipeline stages shorten it, expert parallelism takes routed weights away.
 #include "ops/shard.h"
 
 #include <algorithm>

@@ -1,3 +1,4 @@
+// One row per reason to refuse, beside its nearest neighbour that can run.
 #include <gtest/gtest.h>
 
 #include "ops/workload_samples.h"
