@@ -1,0 +1,24 @@
+// `advise`: predict, lint and search the same request, and show them together.
+#include "render/advise.h"
+
+#include "cli/options.h"
+#include "cli/request.h"
+#include "cli/verb.h"
+
+namespace tilewright::cli {
+
+std::vector<FlagGroup> advise_flags() { return {device_flags(), workload_flags(), shape_flags(), output_flags()}; }
+
+Result<int> run_advise(const Arguments& arguments, Session& session) {
+    const Result<Request> request = make_request(arguments, arguments.operands[0], session);
+    if (!request) return request.problems();
+    if (Problems problems = misfit(*request); !problems.empty()) return problems;
+    const Pricer pricer = request->pricer();
+    const render::Advice advice{predict(*request, render::Scope::Model),
+                                lint(request->shape, request->workload, pricer),
+                                search(request->shape, request->workload, pricer)};
+    session.out = arguments.has("--json") ? advise_json(advice) : advise_text(advice, session.out_style);
+    return exit_fine;
+}
+
+}  // namespace tilewright::cli

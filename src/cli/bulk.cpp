@@ -1,0 +1,155 @@
+// The loop over a bulk file. The output is opened before the first row is read, and holds every row priced so far
+// when the run is cut off.
+#include "cli/bulk.h"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include "cli/bulk_columns.h"
+#include "cli/exit_code.h"
+#include "cli/files.h"
+#include "cli/interrupt.h"
+#include "cli/options.h"
+#include "cli/progress.h"
+
+namespace tilewright::cli {
+namespace {
+
+using Output = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
+
+int leave_open(std::FILE* /*stream*/) { return 0; }
+
+Problem cannot_write(const std::string& path) {
+    return {path, 0, std::string("cannot be written: ") + std::strerror(errno), "check the path and the disk"};
+}
+
+bool same_file(const std::string& a, const std::string& b) {
+    struct stat one {};
+    struct stat other {};
+    return stat(a.c_str(), &one) == 0 && stat(b.c_str(), &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino && S_ISREG(one.st_mode);
+}
+
+const BulkColumns* find_kind(std::string_view name) {
+    for (const BulkColumns& kind : bulk_columns()) {
+        if (kind.name == name) return &kind;
+    }
+    return nullptr;
+}
+
+/// The rows of one file on their way to one output.
+class Bulk {
+public:
+    Bulk(const BulkColumns& kind, const BulkContext& context, Session& session)
+        : kind_(kind), context_(context), session_(session) {}
+
+    std::string output_path = "-";
+    Output output{stdout, leave_open};
+    bool keep_going = false;
+
+    Result<int> run(const read::CsvTable& table) {
+        warn_of_taken_columns(table);
+        write(std::string(table.header) + "," + std::string(kind_.added));
+        Progress progress("rows", output_path != "-");
+        for (std::size_t i = 0; i < table.rows.size() && problems_.empty() && !interrupted(); ++i) {
+            price_row(table, table.rows[i]);
+            progress.step();
+        }
+        if (std::fflush(output.get()) != 0 && problems_.empty()) problems_ = {cannot_write(output_path)};
+        if (!problems_.empty()) return problems_;
+        if (bad_rows_ > 0) warn(session_, table.where + ": " + std::to_string(bad_rows_) + " bad rows were left empty");
+        return interrupted() ? exit_interrupted : exit_fine;
+    }
+
+private:
+    void warn_of_taken_columns(const read::CsvTable& table) const {
+        for (const std::string& name : split(kind_.added, ',')) {
+            if (std::find(table.columns.begin(), table.columns.end(), name) == table.columns.end()) continue;
+            warn(session_, table.where + ": has a column " + name + " already; ours comes after it");
+        }
+    }
+
+    void price_row(const read::CsvTable& table, const read::CsvRow& row) {
+        std::string line(row.text);
+        const Problems problems = kind_.price(table, row, context_, line);
+        if (problems.empty()) return write(line);
+        if (!keep_going) {
+            problems_ = problems;
+            return;
+        }
+        ++bad_rows_;
+        for (const Problem& problem : problems) {
+            if (bad_rows_ > warnings_shown) break;
+            warn(session_, problem.where + ":" + std::to_string(problem.line) + ": " + problem.what);
+        }
+        write(line.append(split(kind_.added, ',').size(), ','));
+    }
+
+    void write(const std::string& line) {
+        const bool written = std::fwrite(line.data(), 1, line.size(), output.get()) == line.size() &&
+                             std::fputc('\n', output.get()) != EOF;
+        if (!written) problems_ = {cannot_write(output_path)};
+    }
+
+    static constexpr std::int64_t warnings_shown = 20;  ///< bad rows that are named; the rest are only counted
+
+    const BulkColumns& kind_;
+    const BulkContext& context_;
+    Session& session_;
+    std::int64_t bad_rows_ = 0;
+    Problems problems_;
+};
+
+/// Flags that mean nothing where each row says what it is.
+Problems check_usage(const Arguments& arguments, const std::string& input, const std::string& output) {
+    Problems problems;
+    const FlagGroup overrides = shape_flags();
+    for (const Flag& flag : overrides.flags) {
+        if (arguments.has(flag.name))
+            problems.push_back({flag.name, 0, "does not apply to a file", "make it a column"});
+    }
+    for (const char* flag : {"--json", "--why", "--scope"}) {
+        if (arguments.has(flag)) problems.push_back({flag, 0, "is not for predictions in bulk", "leave it out"});
+    }
+    if (same_file(input, output)) problems.push_back({"--output", 0, "is the file that is read", "name another file"});
+    return problems;
+}
+
+}  // namespace
+
+bool is_bulk_kind(std::string_view name) { return find_kind(name) != nullptr; }
+
+Result<int> predict_in_bulk(const Arguments& arguments, Session& session) {
+    const std::string& name = arguments.operands[0];
+    const BulkColumns* kind = find_kind(name);
+    if (kind == nullptr) return Problem{name, 0, "is no kind of bulk file", "use gemm, attention, layer or model"};
+    const std::string input = *arguments.text("--from");
+    const std::string output = arguments.text("--output").value_or("-");
+    Problems problems = check_usage(arguments, input, output);
+    const Result<FoundDevice> device = device_of(arguments);
+    if (!device) problems.insert(problems.end(), device.problems().begin(), device.problems().end());
+    if (!problems.empty()) return problems;
+
+    const Profile profile = assumed_profile(device->device);
+    BulkContext context{Pricer(device->device, profile, Clock::Sustained),
+                        Pricer(device->device, profile, Clock::Burst), Workload{}};
+    apply_workload_flags(arguments, context.defaults);
+    Bulk bulk(*kind, context, session);
+    bulk.keep_going = arguments.has("--keep-going");
+    bulk.output_path = output;
+    if (output != "-") bulk.output = Output(std::fopen(output.c_str(), "wb"), std::fclose);
+    if (!bulk.output) return cannot_write(output);
+    const Result<std::string> bytes = read_whole(input, read::max_csv_bytes);
+    if (!bytes) return bytes.problems();
+    const Result<read::CsvTable> table = read::read_bulk(*bytes, input, kind->kind);
+    if (!table) return table.problems();
+    remember_interrupts();
+    return bulk.run(*table);
+}
+
+}  // namespace tilewright::cli

@@ -1,0 +1,51 @@
+// `models` and `devices`: the catalogue with the user's additions.
+#include <algorithm>
+
+#include "cli/catalogue.h"
+#include "cli/options.h"
+#include "cli/verb.h"
+#include "render/catalogue.h"
+
+namespace tilewright::cli {
+namespace {
+
+bool wanted(const std::string& name, const std::vector<std::string>& texts) {
+    return texts.empty() || std::any_of(texts.begin(), texts.end(),
+                                        [&](const std::string& text) { return name.find(text) != std::string::npos; });
+}
+
+Problem nothing(const Arguments& arguments) {
+    return {arguments.operands.front(), 0, "matches no name", "leave it out to see all"};
+}
+
+}  // namespace
+
+std::vector<FlagGroup> catalogue_flags() { return {output_flags()}; }
+
+Result<int> run_models(const Arguments& arguments, Session& session) {
+    std::vector<render::ListedModel> models;
+    for (const std::string& name : all_models()) {
+        if (!wanted(name, arguments.operands)) continue;
+        const Result<FoundShape> found = find_shape(name);
+        if (!found) return found.problems();
+        models.push_back({found->file.shape, count_parameters(found->file.shape), found->origin});
+    }
+    if (models.empty()) return nothing(arguments);
+    session.out = arguments.has("--json") ? models_json(models) : models_text(models, session.out_style);
+    return exit_fine;
+}
+
+Result<int> run_devices(const Arguments& arguments, Session& session) {
+    std::vector<render::ListedDevice> devices;
+    for (const std::string& name : all_devices()) {
+        if (!wanted(name, arguments.operands)) continue;
+        const Result<FoundDevice> found = find_gpu(name);
+        if (!found) return found.problems();
+        devices.push_back({found->device, found->origin});
+    }
+    if (devices.empty()) return nothing(arguments);
+    session.out = arguments.has("--json") ? devices_json(devices) : devices_text(devices, session.out_style);
+    return exit_fine;
+}
+
+}  // namespace tilewright::cli

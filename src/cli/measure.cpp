@@ -1,0 +1,52 @@
+// `measure` and `samples` live in a program of their own, the only one with CUDA; this finds and becomes it.
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+
+#include "cli/verb.h"
+
+namespace tilewright::cli {
+namespace {
+
+namespace fs = std::filesystem;
+constexpr const char* program = "tilewright-measure";
+
+/// Beside this program, then along PATH; empty when it is nowhere.
+std::string find_program() {
+    std::vector<fs::path> folders;
+    std::error_code error;
+    const fs::path self = fs::read_symlink("/proc/self/exe", error);
+    if (!error) folders.push_back(self.parent_path());
+    if (const char* path = std::getenv("PATH")) {
+        for (const std::string& folder : split(path, ':')) folders.emplace_back(folder);
+    }
+    for (const fs::path& folder : folders) {
+        const std::string candidate = (folder / program).string();
+        if (!folder.empty() && access(candidate.c_str(), X_OK) == 0) return candidate;
+    }
+    return "";
+}
+
+}  // namespace
+
+int run_measure_program(std::span<const std::string> arguments, const Session& session) {
+    const std::string path = find_program();
+    if (path.empty()) {
+        report(session, {{program, 0, "is neither beside this program nor on PATH",
+                          "it is built when the CUDA toolkit (nvcc) is present: install the toolkit and build again"}});
+        return exit_device;
+    }
+    std::vector<std::string> words = {path};
+    words.insert(words.end(), arguments.begin(), arguments.end());
+    std::vector<char*> pointers;
+    for (std::string& word : words) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    execv(path.c_str(), pointers.data());
+    report(session, {{path, 0, std::string("cannot be run: ") + std::strerror(errno), "build it again"}});
+    return exit_device;
+}
+
+}  // namespace tilewright::cli

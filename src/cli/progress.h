@@ -1,0 +1,32 @@
+// A line on stderr for work that takes over a second, on a terminal only.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace tilewright::cli {
+
+class Progress {
+public:
+    /// `unit` is what is counted. Nothing is shown when stderr is no terminal, or when `allowed` is false and stdout is
+    /// one, where the line would stand among the results.
+    Progress(std::string unit, bool allowed);
+    ~Progress();
+    Progress(const Progress&) = delete;
+    Progress& operator=(const Progress&) = delete;
+
+    void step();
+
+private:
+    void show(std::chrono::steady_clock::time_point now);
+
+    std::string unit_;
+    bool visible_;
+    bool shown_ = false;
+    std::int64_t done_ = 0;
+    std::chrono::steady_clock::time_point start_;
+    std::chrono::steady_clock::time_point last_;
+};
+
+}  // namespace tilewright::cli

@@ -1,0 +1,89 @@
+// Gathering shape, workload and device; every fault of the three is reported at once.
+#include "cli/request.h"
+
+#include "cli/options.h"
+
+namespace tilewright::cli {
+namespace {
+
+void append(Problems& problems, const Problems& more) { problems.insert(problems.end(), more.begin(), more.end()); }
+
+/// `where` turned from a field's name into what the user can change: the flag given, or the shape and its field.
+Problems placed(Problems problems, const Arguments& arguments, const std::string& otherwise) {
+    for (Problem& problem : problems) {
+        const std::string flag = flag_of(problem.where);
+        if (arguments.has(flag) || otherwise.empty()) {
+            problem.where = flag;
+        } else {
+            problem.what = problem.where + ": " + problem.what;
+            problem.where = otherwise;
+        }
+    }
+    return problems;
+}
+
+void note_origin(Request& request, const std::string& what, const std::string& origin) {
+    if (origin != built_in) request.used.push_back(what + " from " + origin);
+}
+
+void take_shape(const Arguments& arguments, const std::string& name, Request& request, Problems& problems) {
+    apply_shape_flags(arguments, request.shape);
+    append(problems, placed(validate(request.shape), arguments, name));
+}
+
+}  // namespace
+
+Result<Request> make_request(const Arguments& arguments, const std::string& name, const Session& session,
+                             Overrides overrides) {
+    Request request;
+    Problems problems;
+    Result<FoundShape> found = find_shape(name);
+    Result<FoundDevice> device = device_of(arguments);
+    if (!found) append(problems, found.problems());
+    if (!device) append(problems, device.problems());
+    if (found) {
+        for (const std::string& line : found->file.assumed) warn(session, found->origin + ": " + line);
+        note_origin(request, "model " + found->file.shape.name, found->origin);
+        request.shape = found->file.shape;
+        request.workload = found->file.workload.value_or(Workload{});
+        if (overrides == Overrides::Apply) take_shape(arguments, name, request, problems);
+    }
+    apply_workload_flags(arguments, request.workload);
+    append(problems, placed(validate(request.workload), arguments, ""));
+    if (!problems.empty()) return problems;
+    note_origin(request, "device " + device->device.name, device->origin);
+    request.profile = assumed_profile(device->device);
+    request.device = std::move(device->device);
+    return request;
+}
+
+Problems misfit(const Request& request) {
+    Problems problems = validate(request.shape, request.workload);
+    for (Problem& problem : problems) {
+        problem.what = problem.where + ": " + problem.what;
+        problem.where = request.shape.name;
+    }
+    return problems;
+}
+
+render::Prediction predict(const Request& request, render::Scope scope) {
+    const Pricer pricer = request.pricer();
+    const OpGraph layer = lower_layer(request.shape, request.workload);
+    const OpGraph graph = scope == render::Scope::Layer ? layer : lower(request.shape, request.workload);
+    render::Prediction prediction;
+    prediction.shape = request.shape;
+    prediction.params = count_parameters(request.shape);
+    prediction.workload = request.workload;
+    prediction.device = request.device;
+    prediction.profile_source = request.profile.source;
+    prediction.scope = scope;
+    prediction.layer = price(layer, pricer);
+    prediction.step = price(graph, pricer);
+    prediction.flops = total_flops(graph);
+    prediction.mfu = model_flops_utilization(prediction.step, pricer, request.workload.precision);
+    prediction.memory = memory(request.shape, request.workload);
+    prediction.used = request.used;
+    return prediction;
+}
+
+}  // namespace tilewright::cli

@@ -1,0 +1,38 @@
+// What a verb was asked to look at: a valid shape, workload and device with its profile, or every problem in them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/arguments.h"
+#include "cli/terminal.h"
+#include "render/prediction.h"
+#include "tilewright/cost.h"
+
+namespace tilewright::cli {
+
+struct Request {
+    Shape shape;
+    Workload workload;
+    Device device;
+    Profile profile;
+    std::vector<std::string> used;  ///< files used in place of built-in data
+
+    Pricer pricer() const { return {device, profile, workload.clock}; }
+};
+
+/// Which overrides apply to a shape named on the command line.
+enum class Overrides { Apply, Ignore };
+
+/// Reads the shape named `name` and applies the flags; what a reader assumed is warned about. The shape and the
+/// workload are each valid, but may not fit each other.
+Result<Request> make_request(const Arguments& arguments, const std::string& name, const Session& session,
+                             Overrides overrides = Overrides::Apply);
+
+/// Problems of shape and workload together, as flags and shapes of the command line.
+Problems misfit(const Request& request);
+
+/// Prices the request; it must have no misfit.
+render::Prediction predict(const Request& request, render::Scope scope);
+
+}  // namespace tilewright::cli

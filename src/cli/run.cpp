@@ -1,0 +1,77 @@
+// Dispatch: find the verb, check what was typed, run, deliver. No exception leaves this file.
+#include "cli/run.h"
+
+#include <exception>
+
+#include "cli/interrupt.h"
+#include "cli/verb.h"
+#include "read/suggest.h"
+
+namespace tilewright::cli {
+namespace {
+
+constexpr std::string_view version = "0.1.0";  ///< as CMakeLists.txt has it; test/cli_test.cpp compares them
+
+int fail(const Session& session, const Problems& problems) {
+    report(session, problems);
+    return exit_bad_input;
+}
+
+Problem unknown_verb(const std::string& word) {
+    std::vector<std::string> known;
+    for (const Verb& verb : verbs()) known.emplace_back(verb.name);
+    const std::string near = read::did_you_mean(word, known);
+    return {word, 0, "is not a verb", near.empty() ? "use " + read::join_or(known) : near};
+}
+
+int run_verb(const Verb& verb, std::span<const std::string> typed, Session& session) {
+    Result<Arguments> arguments = parse_arguments(typed, verb.flags(), verb.operand_count);
+    if (!arguments) return fail(session, arguments.problems());
+    int code = exit_fine;
+    if (arguments->has("--help")) {
+        session.out = help_text(verb, session.out_style);
+    } else {
+        const Result<int> done = verb.run(*arguments, session);
+        if (!done) return fail(session, done.problems());
+        code = *done;
+    }
+    return deliver(session) ? code : exit_bad_input;
+}
+
+bool asks_help(std::span<const std::string> typed) {
+    return typed.size() == 1 && (typed[0] == "--help" || typed[0] == "-h");
+}
+
+int dispatch(std::span<const std::string> typed, Session& session) {
+    if (typed.empty()) {
+        return fail(session, {{"", 0, "a verb is missing",
+                               "see tilewright --help, or start with: tilewright advise "
+                               "gpt3-2.7b --gpu h200"}});
+    }
+    const std::string& word = typed.front();
+    if (asks_help(typed)) session.out = overview_text(session.out_style);
+    if (word == "--version") session.out = "tilewright " + std::string(version) + "\n";
+    if (!session.out.empty()) return deliver(session) ? exit_fine : exit_bad_input;
+    const Verb* verb = find_verb(word);
+    if (verb == nullptr) return fail(session, {unknown_verb(word)});
+    const auto rest = typed.subspan(1);
+    if (verb->run == nullptr && !asks_help(rest)) {
+        return run_measure_program(word == "measure" ? rest : typed, session);
+    }
+    return run_verb(*verb, rest, session);
+}
+
+}  // namespace
+
+int run(int argc, char** argv) {
+    Session session = open_session();
+    end_on_interrupt();
+    try {
+        const std::vector<std::string> typed(argv + (argc > 0 ? 1 : 0), argv + argc);
+        return dispatch(typed, session);
+    } catch (const std::exception& fault) {  // out of memory, or a fault of our own
+        return fail(session, {{"", 0, std::string("internal: ") + fault.what(), "please report this command"}});
+    }
+}
+
+}  // namespace tilewright::cli

@@ -1,0 +1,27 @@
+// What the two output streams are: a terminal or not, how wide, which characters and colours they show.
+#pragma once
+
+#include <string>
+
+#include "render/style.h"
+#include "tilewright/result.h"
+
+namespace tilewright::cli {
+
+/// A run of the program: the looks of its two streams and the answer so far.
+struct Session {
+    render::Style out_style;
+    render::Style err_style;
+    std::string out;  ///< the result, written to stdout when the verb is done
+};
+
+/// Reads NO_COLOR, CLICOLOR_FORCE, LC_ALL, LC_CTYPE, LANG and the terminal's size.
+Session open_session();
+
+void warn(const Session& session, std::string_view what);
+void report(const Session& session, const Problems& problems);
+
+/// Writes the result to stdout; says so on stderr and returns false when it cannot.
+bool deliver(const Session& session);
+
+}  // namespace tilewright::cli

@@ -1,0 +1,54 @@
+// One verb of the program: its help page, its flags, and the function that answers.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "cli/arguments.h"
+#include "cli/exit_code.h"
+#include "cli/terminal.h"
+
+namespace tilewright::cli {
+
+/// Runs a verb: the exit code with the answer in `session.out`, or what is wrong with what was asked.
+using Run = Result<int> (*)(const Arguments& arguments, Session& session);
+
+struct Verb {
+    std::string_view name;
+    std::string_view operands;  ///< as the usage line shows them
+    std::string_view summary;   ///< one line
+    std::string_view about;     ///< a paragraph or more, wrapped by help; paragraphs end in a line break
+    OperandCount operand_count;
+    std::vector<FlagGroup> (*flags)();
+    Run run;
+};
+
+/// Every verb, in the order of help.
+std::span<const Verb> verbs();
+
+const Verb* find_verb(std::string_view name);
+
+/// The page of one verb, and of the program.
+std::string help_text(const Verb& verb, const render::Style& style);
+std::string overview_text(const render::Style& style);
+
+/// The verbs, one file each; `flags` are those of its own and those it shares.
+Result<int> run_advise(const Arguments& arguments, Session& session);
+std::vector<FlagGroup> advise_flags();
+Result<int> run_predict(const Arguments& arguments, Session& session);
+std::vector<FlagGroup> predict_flags();
+Result<int> run_lint(const Arguments& arguments, Session& session);
+std::vector<FlagGroup> lint_flags();
+Result<int> run_search(const Arguments& arguments, Session& session);
+std::vector<FlagGroup> search_flags();
+Result<int> run_compare(const Arguments& arguments, Session& session);
+std::vector<FlagGroup> compare_flags();
+Result<int> run_models(const Arguments& arguments, Session& session);
+Result<int> run_devices(const Arguments& arguments, Session& session);
+std::vector<FlagGroup> catalogue_flags();
+
+/// Hands the rest of the command line to `tilewright-measure`; returns only when that program cannot be run.
+int run_measure_program(std::span<const std::string> arguments, const Session& session);
+
+}  // namespace tilewright::cli

@@ -1,0 +1,99 @@
+// The table of verbs.
+#include <array>
+
+#include "cli/verb.h"
+
+namespace tilewright::cli {
+namespace {
+
+constexpr std::size_t any_number = 64;  ///< of operands, where there is no natural limit
+
+std::vector<FlagGroup> help_only() { return {{"Output", {{"--help", "", "this page", Kind::Switch}}}}; }
+
+constexpr std::string_view shape_operand =
+    "SHAPE is a catalogue name, a path to a Hugging Face config.json or to a shape in our own TOML form, or - for "
+    "stdin. Files in $XDG_CONFIG_HOME/tilewright/models and devices (or ~/.config/tilewright) add to what is built in.";
+
+const std::array<Verb, 9> table = {{
+    {"advise",
+     "SHAPE --gpu NAME",
+     "where the time goes, what wastes the chip, which equal-size shape is faster",
+     shape_operand,
+     {1, 1},
+     advise_flags,
+     run_advise},
+    {"predict",
+     "SHAPE --gpu NAME\ngemm|attention|layer|model --gpu NAME --from FILE.csv",
+     "time per kernel, layer and step; tokens/s, MFU, memory",
+     "SHAPE is a catalogue name, a path to a Hugging Face config.json or to a shape in our own TOML form, or - for "
+     "stdin.\n"
+     "With --from, every row of a CSV file (- for stdin) comes back in order with the prediction's columns added; "
+     "columns it does not know are passed through. Columns that must be there: gemm: layout,m,n,k,batch. attention: "
+     "batch,heads,kv_heads,q_len,kv_len,head_dim,causal,pass,backend. layer and model: hidden,heads,kv_heads,ffn,mlp,"
+     "layers,vocab,block,phase,batch,seq,precision,runtime,attention (a layer needs neither layers nor vocab). "
+     "Optional: "
+     "clock; dtype (gemm, attention); head_dim,norm,tied,kv_len,tp (layer, model); pass (layer). Where an optional "
+     "column is absent, the flags decide.",
+     {1, 1},
+     predict_flags,
+     run_predict},
+    {"lint",
+     "SHAPE --gpu NAME\n--explain CODE",
+     "sizing rules the shape breaks, what each costs, how to fix it",
+     "A finding is a warning when it costs at least --min-cost of the step on this GPU, an error when the workload "
+     "cannot run, else information. Exit code 1 when one reaches --fail-on.",
+     {0, 1},
+     lint_flags,
+     run_lint},
+    {"search", "SHAPE --gpu NAME", "faster shapes of equal size", shape_operand, {1, 1}, search_flags, run_search},
+    {"compare",
+     "SHAPE... --gpu NAME",
+     "side by side, by component",
+     "With several shapes, overrides apply to each, and the first is the baseline. With one shape and overrides, the "
+     "shape as it is is compared with the shape as changed.",
+     {1, any_number},
+     compare_flags,
+     run_compare},
+    {"models",
+     "[TEXT...]",
+     "the catalogue of shapes",
+     "With TEXT, those whose name contains it.",
+     {0, any_number},
+     catalogue_flags,
+     run_models},
+    {"devices",
+     "[TEXT...]",
+     "the GPUs that are known",
+     "With TEXT, those whose name contains it.",
+     {0, any_number},
+     catalogue_flags,
+     run_devices},
+    {"measure",
+     "...",
+     "take samples on the GPU of this machine",
+     "Runs `tilewright-measure` with the same arguments: the one beside this program, or on PATH. It is built when the "
+     "CUDA toolkit is present. `tilewright-measure --help` has its flags.",
+     {0, any_number},
+     help_only,
+     nullptr},
+    {"samples",
+     "merge|list|show ...",
+     "handle files of samples",
+     "Runs `tilewright-measure samples` with the same arguments; `tilewright-measure --help` has its flags.",
+     {0, any_number},
+     help_only,
+     nullptr},
+}};
+
+}  // namespace
+
+std::span<const Verb> verbs() { return table; }
+
+const Verb* find_verb(std::string_view name) {
+    for (const Verb& verb : table) {
+        if (verb.name == name) return &verb;
+    }
+    return nullptr;
+}
+
+}  // namespace tilewright::cli

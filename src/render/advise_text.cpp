@@ -1,0 +1,109 @@
+// The text of `advise`, one screen: where the time goes, what in the shape wastes it, what to take instead.
+#include "render/advise.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "render/lint.h"
+#include "render/search.h"
+#include "render/table.h"
+#include "render/units.h"
+#include "tilewright/cost_names.h"
+#include "tilewright/device_names.h"
+
+namespace tilewright::render {
+namespace {
+
+constexpr std::size_t kernels_shown = 5;
+constexpr std::size_t findings_shown = 4;
+constexpr double least_component = 0.01;  ///< smaller ones are drawn as one line
+
+void append_title(std::string& out, std::string_view title, const Style& style) {
+    out += "\n" + paint(title, Tone::Strong, style) + "\n";
+}
+
+void append_headline(std::string& out, const Prediction& prediction, const Style& style) {
+    const Cost& sum = prediction.step.sum;
+    append_paragraph(out,
+                     fmt::format("Step {} ({}) · {} tokens/s · MFU {} · {} of {} · {}", time_text(sum.time),
+                                 interval_text(sum.low, sum.high), grouped_text(tokens_per_second(prediction)),
+                                 percent_text(prediction.mfu), bytes_text(prediction.memory.total),
+                                 bytes_text(prediction.device.memory), name_of(sum.evidence)),
+                     2, style);
+    if (!fits(prediction))
+        out += paint("Does not fit in memory: lower --batch, or raise --tp or --pp.", Tone::Bad, style) + "\n";
+    if (host_bound(prediction)) {
+        out +=
+            paint(fmt::format("The host bounds eager execution: {} to launch.", time_text(prediction.step.host_time)),
+                  Tone::Caution, style) +
+            "\n";
+    }
+}
+
+void append_bars(std::string& out, const Prediction& prediction, const Style& style) {
+    const Seconds whole = prediction.step.sum.time;
+    std::vector<ComponentCost> parts = by_component(prediction.step);
+    Seconds rest;
+    for (; parts.size() > 1 && parts.back().time / whole < least_component; parts.pop_back()) rest += parts.back().time;
+    const int room = std::max(10, style.width - 50);
+    const double longest = parts.front().time / whole;
+    Table table({{""}, {""}, {"", Align::Right}, {"", Align::Right}});
+    const auto add = [&](std::string_view name, Seconds time) {
+        table.row({std::string(name),
+                   {bar(time / whole / longest, room), Tone::Accent},
+                   percent_text(time / whole),
+                   time_text(time)});
+    };
+    for (const ComponentCost& part : parts) add(name_of(part.component), part.time);
+    if (rest.value > 0) add("everything else", rest);
+    table.append_to(out, style);
+}
+
+void append_kernels(std::string& out, const Prediction& prediction, const Style& style) {
+    const Seconds whole = prediction.step.sum.time;
+    Table table(
+        {{"kernel"}, {"time", Align::Right}, {"share", Align::Right}, {"bound by"}, {"lost to", Align::Left, true}});
+    for (const PricedOp& priced : slowest(prediction.step, kernels_shown)) {
+        table.row({std::string(priced.op.name), time_text(priced.total), percent_text(priced.total / whole),
+                   std::string(name_of(priced.cost.bound)), losses_text(priced.cost.terms, priced.cost.time, 0.03)});
+    }
+    table.append_to(out, style);
+}
+
+void append_findings(std::string& out, const std::vector<Finding>& findings, const Style& style) {
+    std::size_t shown = 0;
+    for (const Finding& finding : findings) {
+        if (finding.severity == Severity::Info || shown == findings_shown) continue;
+        Finding brief = finding;
+        brief.kernels.clear();
+        if (brief.fixes.size() > 1) brief.fixes.resize(1);
+        append_finding(out, brief, style);
+        ++shown;
+    }
+    if (shown == 0) out += "  none that costs 1% of the step here\n";
+    if (findings.size() > shown) out += fmt::format("  {} more: tilewright lint\n", findings.size() - shown);
+}
+
+}  // namespace
+
+std::string advise_text(const Advice& advice, const Style& style) {
+    std::string out;
+    append_header(out, advice.prediction, style);
+    append_headline(out, advice.prediction, style);
+    append_title(out, "Where the time goes", style);
+    append_bars(out, advice.prediction, style);
+    append_title(out, "Slowest kernels", style);
+    append_kernels(out, advice.prediction, style);
+    append_title(out, "What in the shape wastes the chip", style);
+    append_findings(out, advice.findings, style);
+    append_title(out, "Faster shapes of equal size", style);
+    append_candidates(out, advice.found, style);
+    if (advice.found.candidates.empty()) out += "  none found\n";
+    out += "\n";
+    append_paragraph(out, "Recommendation: " + recommendation(advice.found), 2, style);
+    append_evidence(out, advice.prediction, style);
+    return out;
+}
+
+}  // namespace tilewright::render

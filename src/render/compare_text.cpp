@@ -1,0 +1,135 @@
+// The text of `compare`: a column of times per shape, with its speed-up over the first; wide sets come in blocks.
+#include "render/compare.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <span>
+
+#include "render/table.h"
+#include "render/units.h"
+#include "tilewright/device_names.h"
+
+namespace tilewright::render {
+namespace {
+
+Seconds component_time(const Prediction& prediction, Component component) {
+    Seconds time;
+    for (const PricedOp& priced : prediction.step.ops) {
+        if (priced.op.component == component) time += priced.total;
+    }
+    return time;
+}
+
+/// Components in any of the shapes, by their time in all of them together.
+std::vector<Component> components_of(const std::vector<Prediction>& predictions) {
+    std::vector<std::pair<double, Component>> found;
+    for (const auto& [word, component] : names<Component>) {
+        Seconds time;
+        for (const Prediction& prediction : predictions) time += component_time(prediction, component);
+        if (time.value > 0) found.emplace_back(time.value, component);
+    }
+    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::vector<Component> ordered;
+    for (const auto& [time, component] : found) ordered.push_back(component);
+    return ordered;
+}
+
+std::string ratio(Seconds base, Seconds time) {
+    if (base.value == 0.0 || time.value == 0.0) return "-";
+    return speedup_text(base / time);
+}
+
+Cell ratio_cell(Seconds base, Seconds time) {
+    const double factor = time.value > 0 ? base / time : 1.0;
+    return {ratio(base, time), factor >= 1.005 ? Tone::Good : factor <= 0.995 ? Tone::Bad : Tone::Dim};
+}
+
+using TimeOf = std::function<Seconds(const Prediction&)>;
+using TextOf = std::function<std::string(const Prediction&)>;
+
+/// One table: the baseline and some of the others.
+class Block {
+public:
+    Block(const Prediction& base, std::span<const Prediction> others) : base_(base), others_(others) {}
+
+    Table table(const std::vector<Component>& components) const {
+        std::vector<Column> columns = {{""}, {base_.shape.name, Align::Right}};
+        for (const Prediction& other : others_) {
+            columns.push_back({other.shape.name, Align::Right});
+            columns.push_back({"", Align::Right});
+        }
+        Table table(columns);
+        for (const Component component : components) {
+            table.row(times(std::string(name_of(component)),
+                            [component](const Prediction& p) { return component_time(p, component); }));
+        }
+        table.row(times({"step", Tone::Strong}, [](const Prediction& p) { return p.step.sum.time; }));
+        table.row(
+            texts("90% interval", [](const Prediction& p) { return interval_text(p.step.sum.low, p.step.sum.high); }));
+        table.row(times("layer", [](const Prediction& p) { return p.layer.sum.time; }));
+        table.row(texts("tokens/s", [](const Prediction& p) { return grouped_text(tokens_per_second(p)); }));
+        table.row(texts("MFU", [](const Prediction& p) { return percent_text(p.mfu); }));
+        table.row(
+            texts("parameters", [](const Prediction& p) { return count_text(static_cast<double>(p.params.total)); }));
+        table.row(texts(
+            "memory", [](const Prediction& p) { return bytes_text(p.memory.total) + (fits(p) ? "" : " (too much)"); }));
+        return table;
+    }
+
+private:
+    std::vector<Cell> times(Cell name, const TimeOf& time_of) const {
+        const Seconds base = time_of(base_);
+        std::vector<Cell> row = {std::move(name), time_text(base)};
+        for (const Prediction& other : others_) {
+            row.emplace_back(time_text(time_of(other)));
+            row.push_back(ratio_cell(base, time_of(other)));
+        }
+        return row;
+    }
+    std::vector<Cell> texts(const char* name, const TextOf& text_of) const {
+        std::vector<Cell> row = {name, text_of(base_)};
+        for (const Prediction& other : others_) {
+            row.emplace_back(text_of(other));
+            row.emplace_back("");
+        }
+        return row;
+    }
+
+    const Prediction& base_;
+    std::span<const Prediction> others_;
+};
+
+std::string sentence(const std::vector<Prediction>& predictions) {
+    const auto rate = [](const Prediction& p) { return tokens_per_second(p); };
+    const auto fastest = std::max_element(predictions.begin(), predictions.end(),
+                                          [&](const auto& a, const auto& b) { return rate(a) < rate(b); });
+    const double over = rate(*fastest) / rate(predictions.front());
+    if (fastest == predictions.begin()) return fmt::format("{} is the fastest.", fastest->shape.name);
+    const double size =
+        static_cast<double>(fastest->params.total) / static_cast<double>(predictions.front().params.total);
+    return fmt::format("{} is the fastest: {} of {} with {} parameters.", fastest->shape.name, speedup_text(over),
+                       predictions.front().shape.name, change_text(size - 1.0));
+}
+
+}  // namespace
+
+std::string compare_text(const std::vector<Prediction>& predictions, const Style& style) {
+    const Prediction& base = predictions.front();
+    std::string out = fmt::format("On {} ({})\n", paint(base.device.name, Tone::Strong, style), base.device.full_name);
+    append_paragraph(out, workload_text(base.workload), 2, style);
+    const std::vector<Component> components = components_of(predictions);
+    const std::size_t room = style.width >= 100 ? 3 : 2;
+    for (std::size_t from = 1; from < predictions.size(); from += room) {
+        const auto others = std::span(predictions).subspan(from, std::min(room, predictions.size() - from));
+        out += "\n";
+        Block(base, others).table(components).append_to(out, style);
+    }
+    out += "\n";
+    append_paragraph(out, sentence(predictions), 2, style);
+    append_evidence(out, base, style);
+    return out;
+}
+
+}  // namespace tilewright::render

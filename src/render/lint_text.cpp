@@ -1,0 +1,105 @@
+// The text of `lint`: findings, costliest first, each with its fixes; then the one change that pays most.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "render/lint.h"
+#include "render/units.h"
+#include "tilewright/device_names.h"
+
+namespace tilewright::render {
+namespace {
+
+Tone tone_of(Severity severity) {
+    switch (severity) {
+        case Severity::Error: return Tone::Bad;
+        case Severity::Warning: return Tone::Caution;
+        case Severity::Info: return Tone::Dim;
+    }
+    return Tone::Plain;
+}
+
+std::string cost_text(const Finding& finding) {
+    if (finding.cost.value == 0.0) return "";
+    return fmt::format("costs {}, {} of the step", time_text(finding.cost), percent_text(finding.share));
+}
+
+std::string kernels_text(const Finding& finding) {
+    std::string text;
+    for (const std::string& kernel : finding.kernels) text += (text.empty() ? "slows: " : ", ") + kernel;
+    return text;
+}
+
+std::string summary(const LintReport& report) {
+    const auto count = [&](Severity severity) {
+        return std::count_if(report.findings.begin(), report.findings.end(),
+                             [&](const Finding& finding) { return finding.severity == severity; });
+    };
+    return fmt::format("{} errors, {} warnings (at least {} of the step), {} below that", count(Severity::Error),
+                       count(Severity::Warning), percent_text(report.min_cost), count(Severity::Info));
+}
+
+/// The fix with the largest gain among all findings that are more than information.
+const Fix* best_fix(const std::vector<Finding>& findings) {
+    const Fix* best = nullptr;
+    for (const Finding& finding : findings) {
+        if (finding.severity == Severity::Info) continue;
+        for (const Fix& fix : finding.fixes) {
+            if (fix.gain.value > 0 && (best == nullptr || fix.gain > best->gain)) best = &fix;
+        }
+    }
+    return best;
+}
+
+std::string sentence(const LintReport& report) {
+    for (const Finding& finding : report.findings) {
+        if (finding.severity == Severity::Error) {
+            return fmt::format("This cannot run as it is: {}. `tilewright lint --explain {}` says why.",
+                               finding.quantity, finding.code);
+        }
+    }
+    if (const Fix* best = best_fix(report.findings)) return "Start with " + fix_text(*best) + ".";
+    return fmt::format("Nothing in this shape costs {} of the step on {}.", percent_text(report.min_cost),
+                       report.device.name);
+}
+
+}  // namespace
+
+std::string fix_text(const Fix& fix) {
+    std::string text = fmt::format("{} {} -> {}", fix.dimension, fix.from, fix.to);
+    if (fix.gain.value > 0) text += " saves " + time_text(fix.gain);
+    if (fix.gain.value < 0) text += " costs " + time_text(fix.gain * -1.0);
+    if (fix.parameter_change != 0) text += ", " + signed_count_text(fix.parameter_change) + " parameters";
+    return text;
+}
+
+void append_finding(std::string& out, const Finding& finding, const Style& style) {
+    const std::string label(name_of(finding.severity));
+    const int indent = 2 + 8 + 6;  // under the text that follows the severity and the code
+    const std::string margin(static_cast<std::size_t>(indent), ' ');
+    out += "  " + paint(label, tone_of(finding.severity), style) + std::string(8 - label.size(), ' ') +
+           std::string(finding.code) + " ";
+    append_paragraph(out, finding.quantity, indent, style);
+    std::vector<std::string> details = {cost_text(finding), kernels_text(finding)};
+    for (const Fix& fix : finding.fixes) details.push_back("fix: " + fix_text(fix));
+    for (const std::string& detail : details) {
+        if (detail.empty()) continue;
+        out += margin;
+        append_paragraph(out, detail, indent + 2, style);
+    }
+}
+
+std::string lint_text(const LintReport& report, const Style& style) {
+    std::string out =
+        paint(report.shape.name, Tone::Strong, style) + " on " + paint(report.device.name, Tone::Strong, style) + "\n";
+    append_paragraph(out, workload_text(report.workload), 2, style);
+    out += "\n";
+    for (const Finding& finding : report.findings) append_finding(out, finding, style);
+    if (!report.findings.empty()) out += "\n" + summary(report) + "\n";
+    append_paragraph(out, sentence(report), 2, style);
+    out += fmt::format("Evidence: {}.\n", name_of(report.evidence));
+    for (const std::string& file : report.used) append_paragraph(out, "Used: " + file, 2, style);
+    return out;
+}
+
+}  // namespace tilewright::render

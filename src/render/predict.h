@@ -1,0 +1,18 @@
+// What `predict` shows, as text and as JSON (schema tilewright.predict/1).
+#pragma once
+
+#include <string>
+
+#include "render/prediction.h"
+#include "render/style.h"
+
+namespace tilewright::render {
+
+std::string predict_text(const Prediction& prediction, const Style& style);
+
+/// The kernels of the step with their terms, in one unit; each row's terms add up to its time, and so do the sums.
+std::string why_text(const Prediction& prediction, const Style& style);
+
+std::string predict_json(const Prediction& prediction);
+
+}  // namespace tilewright::render

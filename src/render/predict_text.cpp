@@ -1,0 +1,101 @@
+// The text of `predict`: where the time goes by component, then the totals, then what to do about it.
+#include "render/predict.h"
+
+#include <fmt/format.h>
+
+#include "render/table.h"
+#include "render/units.h"
+#include "tilewright/device_names.h"
+
+namespace tilewright::render {
+namespace {
+
+void append_components(std::string& out, const Prediction& prediction, const Style& style) {
+    const Cost& sum = prediction.step.sum;
+    Table table({{"component"},
+                 {"time", Align::Right},
+                 {"share", Align::Right},
+                 {"at roofline", Align::Right},
+                 {"lost to", Align::Left, true}});
+    const auto roofline = [](const auto& terms, Seconds time) {
+        return fmt::format("{:.0f}%", 100.0 * (terms[0] / time));
+    };
+    for (const ComponentCost& part : by_component(prediction.step)) {
+        table.row({std::string(name_of(part.component)), time_text(part.time), percent_text(part.time / sum.time),
+                   roofline(part.terms, part.time), losses_text(part.terms, part.time, 0.03)});
+    }
+    table.row({{prediction.scope == Scope::Layer ? "layer" : "step", Tone::Strong},
+               {time_text(sum.time), Tone::Strong},
+               "100%",
+               roofline(sum.terms, sum.time),
+               losses_text(sum.terms, sum.time, 0.03)});
+    table.append_to(out, style);
+    out += "\n";
+}
+
+std::string memory_parts(const Memory& memory) {
+    std::string text;
+    const auto add = [&](const char* name, Bytes bytes) {
+        if (bytes.value > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, bytes_text(bytes));
+    };
+    add("parameters", memory.parameters);
+    add("gradients", memory.gradients);
+    add("optimizer", memory.optimizer);
+    add("activations", memory.activations);
+    add("KV cache", memory.kv_cache);
+    add("workspace", memory.workspace);
+    return text;
+}
+
+void append_totals(std::string& out, const Prediction& prediction, const Style& style) {
+    const Cost& sum = prediction.step.sum;
+    const Cost& layer = prediction.layer.sum;
+    const GraphCost& step = prediction.step;
+    Table table({{""}, {"", Align::Right}, {"", Align::Left, true}});
+    if (prediction.scope == Scope::Model) {
+        table.row(
+            {"time per step", {time_text(sum.time), Tone::Strong}, "90% interval " + interval_text(sum.low, sum.high)});
+    }
+    table.row({"time per layer", time_text(layer.time), "90% interval " + interval_text(layer.low, layer.high)});
+    table.row({"throughput", grouped_text(tokens_per_second(prediction)),
+               prediction.scope == Scope::Model ? "tokens/s" : "tokens/s through one layer"});
+    table.row({"MFU", percent_text(prediction.mfu), rate_text(prediction.flops / sum.time) + " of useful arithmetic"});
+    table.row({"memory",
+               {bytes_text(prediction.memory.total), fits(prediction) ? Tone::Plain : Tone::Bad},
+               fmt::format("of {} on the whole model's GPU: {}", bytes_text(prediction.device.memory),
+                           memory_parts(prediction.memory))});
+    table.row({"launches", grouped_text(static_cast<double>(step.launches)),
+               fmt::format("the host takes {} to issue them one by one", time_text(step.host_time))});
+    table.append_to(out, style);
+    out += "\n";
+}
+
+std::string advice(const Prediction& prediction) {
+    if (!fits(prediction)) {
+        return fmt::format("Does not fit: {} needed, {} has {}. Lower --batch, or raise --tp or --pp.",
+                           bytes_text(prediction.memory.total), prediction.device.name,
+                           bytes_text(prediction.device.memory));
+    }
+    if (host_bound(prediction)) {
+        return fmt::format(
+            "The host bounds this: issuing the kernels takes {}, running them {}. Use CUDA graphs or "
+            "--runtime compiled.",
+            time_text(prediction.step.host_time), time_text(prediction.step.sum.time));
+    }
+    return fmt::format("To see which shapes of equal size are faster: tilewright advise {} --gpu {}",
+                       prediction.shape.name, prediction.device.name);
+}
+
+}  // namespace
+
+std::string predict_text(const Prediction& prediction, const Style& style) {
+    std::string out;
+    append_header(out, prediction, style);
+    append_components(out, prediction, style);
+    append_totals(out, prediction, style);
+    append_evidence(out, prediction, style);
+    append_paragraph(out, advice(prediction), 2, style);
+    return out;
+}
+
+}  // namespace tilewright::render

@@ -1,0 +1,117 @@
+// Terminal text: colour sequences, widths, wrapping, bars and the way back to ASCII.
+#include "render/style.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+namespace tilewright::render {
+namespace {
+
+constexpr std::array<std::string_view, 9> eighths = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
+
+/// Every glyph that renderers use, with its stand-in.
+constexpr std::array<std::pair<std::string_view, char>, 14> ascii_table = {{{"µ", 'u'},
+                                                                            {"×", 'x'},
+                                                                            {"·", '|'},
+                                                                            {"–", '-'},
+                                                                            {"…", '~'},
+                                                                            {"─", '-'},
+                                                                            {"█", '#'},
+                                                                            {"▉", '#'},
+                                                                            {"▊", '#'},
+                                                                            {"▋", '#'},
+                                                                            {"▌", '#'},
+                                                                            {"▍", ' '},
+                                                                            {"▎", ' '},
+                                                                            {"▏", ' '}}};
+
+bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
+
+std::string_view sequence(Tone tone) {
+    switch (tone) {
+        case Tone::Plain: return "";
+        case Tone::Strong: return "\033[1m";
+        case Tone::Dim: return "\033[2m";
+        case Tone::Accent: return "\033[36m";
+        case Tone::Good: return "\033[32m";
+        case Tone::Caution: return "\033[33m";
+        case Tone::Bad: return "\033[31m";
+    }
+    return "";
+}
+
+/// Bytes of the longest prefix of at most `width` columns.
+std::size_t prefix_bytes(std::string_view text, int width) {
+    std::size_t end = 0;
+    for (int columns = 0; end < text.size() && columns < width; ++columns) {
+        ++end;
+        while (end < text.size() && continues(text[end])) ++end;
+    }
+    return end;
+}
+
+}  // namespace
+
+std::string paint(std::string_view text, Tone tone, const Style& style) {
+    if (!style.colour || tone == Tone::Plain || text.empty()) return std::string(text);
+    return std::string(sequence(tone)) + std::string(text) + "\033[0m";
+}
+
+int display_width(std::string_view text) {
+    return static_cast<int>(std::count_if(text.begin(), text.end(), [](char c) { return !continues(c); }));
+}
+
+std::vector<std::string> wrap(std::string_view text, int width) {
+    width = std::max(width, 8);
+    std::vector<std::string> lines;
+    while (display_width(text) > width) {
+        const std::size_t fits = prefix_bytes(text, width);
+        std::size_t cut = text.substr(0, fits + 1).rfind(' ');
+        if (cut == std::string_view::npos || cut == 0) cut = fits;
+        lines.emplace_back(text.substr(0, cut));
+        text.remove_prefix(cut);
+        while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+    }
+    lines.emplace_back(text);
+    return lines;
+}
+
+void append_paragraph(std::string& out, std::string_view text, int indent, const Style& style) {
+    bool first = true;
+    for (const std::string& line : wrap(text, style.width - indent)) {
+        if (!first) out.append(static_cast<std::size_t>(indent), ' ');
+        out += line + '\n';
+        first = false;
+    }
+}
+
+std::string bar(double share, int width) {
+    const double clamped = std::isfinite(share) ? std::clamp(share, 0.0, 1.0) : 0.0;
+    const auto parts = static_cast<std::size_t>(std::lround(clamped * width * 8));
+    std::string text;
+    for (std::size_t i = 0; i < parts / 8; ++i) text += eighths[8];
+    return text += eighths[parts % 8];
+}
+
+std::string to_ascii(std::string_view text) {
+    std::string plain;
+    plain.reserve(text.size());
+    for (std::size_t i = 0; i < text.size();) {
+        const auto* found = std::find_if(ascii_table.begin(), ascii_table.end(),
+                                         [&](const auto& row) { return text.substr(i).starts_with(row.first); });
+        plain += found == ascii_table.end() ? text[i] : found->second;
+        i += found == ascii_table.end() ? 1 : found->first.size();
+    }
+    return plain;
+}
+
+std::string printable(std::string_view text) {
+    std::string clean(text);
+    std::replace_if(
+        clean.begin(), clean.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
+    return clean;
+}
+
+}  // namespace tilewright::render

@@ -1,0 +1,41 @@
+// How text looks on the terminal at hand: its width, whether it has colour, whether it can show more than ASCII.
+// Renderers always write UTF-8 with glyphs of width one; `to_ascii` replaces them at the end where they cannot be
+// shown.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tilewright::render {
+
+struct Style {
+    int width = 100;  ///< columns that a line may take
+    bool colour = false;
+    bool unicode = true;
+};
+
+enum class Tone { Plain, Strong, Dim, Accent, Good, Caution, Bad };
+
+/// The text in a tone; unchanged when the style has no colour.
+std::string paint(std::string_view text, Tone tone, const Style& style);
+
+/// Columns that UTF-8 text without control characters takes: one per code point.
+int display_width(std::string_view text);
+
+/// The text cut into lines of at most `width` columns, at spaces where there are any.
+std::vector<std::string> wrap(std::string_view text, int width);
+
+/// Appends the text wrapped to the style's width, every line after the first indented by `indent`.
+void append_paragraph(std::string& out, std::string_view text, int indent, const Style& style);
+
+/// A horizontal bar of `share` (0 … 1) of `width` columns, to an eighth of a column.
+std::string bar(double share, int width);
+
+/// Glyphs of our own output replaced by one ASCII character each, so that columns stay aligned.
+std::string to_ascii(std::string_view text);
+
+/// Control characters replaced by '?', so that a name from a file cannot drive the terminal.
+std::string printable(std::string_view text);
+
+}  // namespace tilewright::render

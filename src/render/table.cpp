@@ -1,0 +1,73 @@
+// Layout: natural widths first, then the flexible column gives way; narrow terminals get narrow gaps.
+#include "render/table.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace tilewright::render {
+namespace {
+
+constexpr int indent = 2;
+constexpr int narrowest = 12;  ///< a flexible column is never squeezed below this
+
+std::string padded(const Cell& cell, Align align, int width, const Style& style) {
+    const auto fill = static_cast<std::size_t>(std::max(0, width - display_width(cell.text)));
+    const std::string painted = paint(cell.text, cell.tone, style);
+    return align == Align::Left ? painted + std::string(fill, ' ') : std::string(fill, ' ') + painted;
+}
+
+void append_line(std::string& out, std::string line) {
+    line.erase(line.find_last_not_of(' ') + 1);
+    out += line + '\n';
+}
+
+int total(const std::vector<int>& widths, int gap) {
+    return std::accumulate(widths.begin(), widths.end(), indent) + gap * (static_cast<int>(widths.size()) - 1);
+}
+
+}  // namespace
+
+std::vector<int> Table::widths(const Style& style) const {
+    std::vector<int> widths;
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        int width = display_width(columns_[i].title);
+        for (const auto& row : rows_) {
+            if (i < row.size()) width = std::max(width, display_width(row[i].text));
+        }
+        widths.push_back(width);
+    }
+    const int excess = total(widths, 2) - style.width;
+    for (std::size_t i = 0; i < columns_.size() && excess > 0; ++i) {
+        if (columns_[i].flexible) widths[i] = std::max(std::min(widths[i], narrowest), widths[i] - excess);
+    }
+    return widths;
+}
+
+void Table::append_to(std::string& out, const Style& style) const {
+    const std::vector<int> width = widths(style);
+    const std::string gap(total(width, 2) > style.width ? 1 : 2, ' ');
+    const auto append_row = [&](const std::vector<Cell>& cells) {
+        std::vector<std::vector<std::string>> lines;
+        std::size_t height = 1;
+        for (std::size_t i = 0; i < cells.size(); ++i) {
+            lines.push_back(columns_[i].flexible ? wrap(cells[i].text, width[i]) : std::vector{cells[i].text});
+            height = std::max(height, lines.back().size());
+        }
+        for (std::size_t at = 0; at < height; ++at) {
+            std::string line(indent, ' ');
+            for (std::size_t i = 0; i < cells.size(); ++i) {
+                const Cell part(at < lines[i].size() ? lines[i][at] : "", cells[i].tone);
+                line += (i == 0 ? "" : gap) + padded(part, columns_[i].align, width[i], style);
+            }
+            append_line(out, line);
+        }
+    };
+    std::vector<Cell> titles;
+    for (const Column& column : columns_) titles.emplace_back(column.title, Tone::Dim);
+    if (std::any_of(titles.begin(), titles.end(), [](const Cell& cell) { return !cell.text.empty(); })) {
+        append_row(titles);
+    }
+    for (const auto& row : rows_) append_row(row);
+}
+
+}  // namespace tilewright::render

@@ -1,0 +1,33 @@
+// Quantities as people read them: three significant digits and the unit that keeps them short.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "tilewright/quantity.h"
+
+namespace tilewright::render {
+
+std::string time_text(Seconds time);                    ///< "12.3 µs", "412 ms", "1.23 s"
+std::string interval_text(Seconds low, Seconds high);   ///< "350–480 ms", in the unit of `high`
+std::string bytes_text(Bytes bytes);                    ///< "45.2 GB", decimal as data sheets count
+std::string bandwidth_text(BytesPerSecond rate);        ///< "4.80 TB/s"
+std::string rate_text(FlopsPerSecond rate);             ///< "989 TFLOP/s"
+std::string count_text(double count);                   ///< "2.65 B", "355 M", "12.3 k"
+std::string grouped_text(double count);                 ///< "19,900", to the nearest whole
+std::string percent_text(double share);                 ///< "38.1%"
+std::string change_text(double share);                  ///< "+0.3%", with its sign
+std::string signed_count_text(std::int64_t count);      ///< "+120 k"
+std::string speedup_text(double factor);                ///< "1.18×"
+std::string speedup_interval(double low, double high);  ///< "1.05–1.30×"
+std::string clock_text(Hertz frequency);                ///< "1980 MHz"
+std::string digits3(double value);                      ///< three significant digits, never an exponent
+
+/// The unit in which a column of times reads best, and how many seconds it has.
+struct TimeUnit {
+    const char* name;
+    double seconds;
+};
+TimeUnit time_unit(Seconds longest);
+
+}  // namespace tilewright::render

@@ -1,0 +1,126 @@
+// Keys of our TOML forms are reused where the value is the same, so that a reader learns one vocabulary.
+#include "render/values_json.h"
+
+#include "tilewright/cost_names.h"
+#include "tilewright/device_names.h"
+
+namespace tilewright::render {
+namespace {
+
+void write_switches(JsonWriter& json, const Shape& shape) {
+    json.field("mlp", name_of(shape.mlp)).field("block", name_of(shape.block));
+    json.field("positions", name_of(shape.positions)).field("tied", shape.tied);
+    json.field("norm", name_of(shape.norms.kind)).field("norms_per_layer", shape.norms.per_layer);
+    json.field("final_norm", shape.norms.final).field("embedding_norm", shape.norms.embedding);
+    json.field("query_key_norm", shape.norms.query_key).field("windowed_every", shape.windowed_every);
+    json.field("bias_qkv", shape.bias.qkv).field("bias_projection", shape.bias.projection);
+    json.field("bias_mlp", shape.bias.mlp).field("bias_head", shape.bias.head);
+}
+
+void write_experts(JsonWriter& json, const Experts& experts) {
+    json.key("experts").object();
+    json.field("count", experts.count).field("active", experts.active).field("ffn", experts.ffn);
+    json.field("shared_ffn", experts.shared_ffn).field("dense_layers", experts.dense_layers);
+    json.field("router_bias", experts.router_bias).end();
+}
+
+void write_latent(JsonWriter& json, const Latent& latent) {
+    json.key("latent").object();
+    json.field("q_rank", latent.q_rank).field("kv_rank", latent.kv_rank).field("nope_dim", latent.nope_dim);
+    json.field("rope_dim", latent.rope_dim).field("v_dim", latent.v_dim).end();
+}
+
+void write_memory(JsonWriter& json, const Prediction& prediction) {
+    const Memory& memory = prediction.memory;
+    json.key("memory").object();
+    json.field("parameters_bytes", memory.parameters.value).field("gradients_bytes", memory.gradients.value);
+    json.field("optimizer_bytes", memory.optimizer.value).field("activations_bytes", memory.activations.value);
+    json.field("kv_cache_bytes", memory.kv_cache.value).field("workspace_bytes", memory.workspace.value);
+    json.field("total_bytes", memory.total.value).field("device_bytes", prediction.device.memory.value);
+    json.field("fits", fits(prediction)).end();
+}
+
+void write_layer(JsonWriter& json, const Cost& layer) {
+    json.key("layer").object();
+    json.field("time_s", layer.time.value).field("low_s", layer.low.value).field("high_s", layer.high.value).end();
+}
+
+}  // namespace
+
+void write_shape(JsonWriter& json, const Shape& shape, const ParameterCount& params) {
+    json.field("name", shape.name).field("source", shape.source);
+    json.field("params", params.total).field("params_active", params.active);
+    json.field("params_embedding", params.embedding).field("params_attention", params.attention);
+    json.field("params_mlp", params.mlp).field("params_norms", params.norms).field("params_head", params.head);
+    for (const Dimension& dimension : dimensions()) json.field(dimension.name, shape.*dimension.field);
+    write_switches(json, shape);
+    if (shape.experts) write_experts(json, *shape.experts);
+    if (shape.latent) write_latent(json, *shape.latent);
+}
+
+void write_workload(JsonWriter& json, const Workload& workload) {
+    const Parallelism& parallel = workload.parallel;
+    json.field("phase", name_of(workload.phase)).field("batch", workload.batch).field("seq", workload.seq);
+    json.field("kv_len", workload.kv_len).field("precision", name_of(workload.precision));
+    json.field("tp", parallel.tp).field("pp", parallel.pp).field("dp", parallel.dp).field("cp", parallel.cp);
+    json.field("ep", parallel.ep).field("zero_stage", parallel.zero_stage);
+    json.field("runtime", name_of(workload.runtime)).field("attention", name_of(workload.attention));
+    json.field("clock", name_of(workload.clock)).field("forward_only", workload.forward_only);
+}
+
+void write_device(JsonWriter& json, const Device& device) {
+    json.field("name", device.name).field("full_name", device.full_name).field("source", device.source);
+    json.field("architecture", name_of(device.architecture)).field("units", device.units);
+    json.field("boost_clock_hz", device.boost_clock.value).field("base_clock_hz", device.base_clock.value);
+    json.field("bandwidth_bytes_per_s", device.bandwidth.value).field("l2_bytes", device.l2.value);
+    json.field("shared_per_unit_bytes", device.shared_per_unit.value).field("memory_bytes", device.memory.value);
+    json.field("power_w", device.power.value).field("link", device.link);
+    json.field("link_bandwidth_bytes_per_s", device.link_bandwidth.value).field("node_size", device.node_size);
+    json.key("peak_flops_per_s").object();
+    for (const auto& [word, precision] : names<Precision>) {
+        const auto& peak = device.peak[static_cast<std::size_t>(precision)];
+        if (peak) json.field(word, peak->value);
+    }
+    json.end();
+}
+
+void write_terms(JsonWriter& json, const std::array<Seconds, term_count>& terms) {
+    json.key("terms").object();
+    for (const auto& [word, term] : names<Term>) {
+        json.field(std::string(word) + "_s", terms[static_cast<std::size_t>(term)].value);
+    }
+    json.end();
+}
+
+void write_texts(JsonWriter& json, std::string_view key, const std::vector<std::string>& texts) {
+    json.key(key).array();
+    for (const std::string& text : texts) json.value(text);
+    json.end();
+}
+
+void write_summary(JsonWriter& json, const Prediction& prediction) {
+    const Cost& sum = prediction.step.sum;
+    json.key("shape").object();
+    write_shape(json, prediction.shape, prediction.params);
+    json.end();
+    json.field("scope", prediction.scope == Scope::Layer ? "layer" : "model");
+    json.field("time_s", sum.time.value).field("low_s", sum.low.value).field("high_s", sum.high.value);
+    json.field("evidence", name_of(sum.evidence)).field("profile_source", prediction.profile_source);
+    json.field("tokens_per_step", tokens_per_step(prediction.workload));
+    json.field("tokens_per_s", tokens_per_second(prediction)).field("mfu", prediction.mfu);
+    json.field("flops", prediction.flops.value).field("launches", prediction.step.launches);
+    json.field("host_time_s", prediction.step.host_time.value).field("host_bound", host_bound(prediction));
+    write_layer(json, prediction.layer.sum);
+    write_memory(json, prediction);
+    write_terms(json, sum.terms);
+    json.key("components").array();
+    for (const ComponentCost& part : by_component(prediction.step)) {
+        json.object().field("component", name_of(part.component)).field("time_s", part.time.value);
+        json.field("share", part.time / sum.time);
+        write_terms(json, part.terms);
+        json.end();
+    }
+    json.end();
+}
+
+}  // namespace tilewright::render
