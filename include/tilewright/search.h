@@ -26,7 +26,7 @@ struct Candidate {
 struct SearchOptions {
     double parameter_tolerance = 0.01;
     std::int64_t min_head_dim = 64;
-    std::int64_t max_head_dim = 256;
+    std::int64_t max_head_dim = 128;
     std::size_t keep = 5;
 };
 
@@ -36,10 +36,10 @@ struct SearchResult {
     std::vector<Candidate> candidates;  ///< fastest first
 };
 
-/// Every shape that keeps hidden size and layers and differs in heads, vocabulary padding and MLP width is priced; those
-/// faster than the given one are kept. Kernels that are the same in both cancel in the interval of a speed-up: only the
-/// changed ones widen it, the errors of the two sides taken as independent. The shape must be able to run in the
-/// workload.
+/// Every shape that keeps hidden size and layers and differs in heads, vocabulary padding and MLP width is priced;
+/// those faster than the given one are kept. Kernels that are the same in both cancel in the interval of a speed-up:
+/// only the changed ones widen it, the errors of the two sides taken as independent. The shape must be able to run in
+/// the workload.
 SearchResult search(const Shape& shape, const Workload& workload, const Pricer& pricer,
                     const SearchOptions& options = {});
 

@@ -1,6 +1,7 @@
 #include "lint/counterfactual.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -37,20 +38,22 @@ double time(const GraphCost& step) {
     return sum_without_update(step, [](const PricedOp& priced) { return priced.total.value; });
 }
 
-double time(const GraphCost& step, std::initializer_list<Term> terms) {
+double time(const GraphCost& step, Term term, Part part) {
     return sum_without_update(step, [&](const PricedOp& priced) {
-        double sum = 0.0;
-        for (const Term which : terms) sum += priced.cost.term(which).value;
-        return sum * static_cast<double>(priced.op.count);
+        const bool attention = priced.op.component == Component::Attention;
+        if (attention != (part == Part::Attention)) return 0.0;
+        return priced.cost.term(term).value * static_cast<double>(priced.op.count);
     });
 }
 
 /// Names of the kernels that lose at least a tenth of the cost, worst first.
 std::vector<std::string> slowed_kernels(const LintInput& input, const Verdict& verdict) {
     std::map<std::string_view, double> lost;
-    for (const PricedOp& priced : input.step.ops) lost[priced.op.name] += priced.total.value;
+    for (const PricedOp& priced : input.step.ops) {
+        if (priced.op.pass != Pass::Update) lost[priced.op.name] += priced.total.value;
+    }
     for (const PricedOp& priced : verdict.trial.step.ops) {
-        lost[priced.op.name] -= priced.total.value * verdict.trial.scale;
+        if (priced.op.pass != Pass::Update) lost[priced.op.name] -= priced.total.value * verdict.trial.scale;
     }
     std::vector<std::pair<double, std::string_view>> order;
     for (const auto& [name, seconds] : lost) {
@@ -60,6 +63,11 @@ std::vector<std::string> slowed_kernels(const LintInput& input, const Verdict& v
     std::vector<std::string> names;
     for (const auto& [seconds, name] : order) names.emplace_back(name);
     return names;
+}
+
+/// What will not be worth a word once the change is made, at the real step's work.
+Seconds floor_of(const LintInput& input, const Trial& trial) {
+    return input.floor * (trial.step.sum.time / input.step.sum.time) * trial.scale;
 }
 
 Seconds highest_cost(const std::vector<Verdict>& verdicts) {
@@ -81,10 +89,16 @@ std::optional<Trial> attempt(const LintInput& input, std::string_view dimension,
     }
     trial.step = price(lower(shape, workload), input.pricer);
     trial.scale = work(input.step) / work(trial.step);
-    trial.fits = memory(shape, workload).total <= input.pricer.device().memory * usable_memory;
     trial.change.parameter_change = count_parameters(shape).total - count_parameters(input.shape).total;
     trial.change.gain = is_workload(dimension) ? saved(input, trial) : input.step.sum.time - trial.step.sum.time;
     return trial;
+}
+
+bool fits(const LintInput& input, const Fix& fix) {
+    Shape shape = input.shape;
+    Workload workload = input.workload;
+    apply(fix, shape, workload);
+    return memory(shape, workload).total <= input.pricer.device().memory * usable_memory;
 }
 
 std::vector<Trial> attempt_head_sizes(const LintInput& input) {
@@ -104,25 +118,23 @@ Seconds saved(const LintInput& input, const Trial& trial) {
     return {time(input.step) - time(trial.step) * trial.scale};
 }
 
-Seconds saved(const LintInput& input, const Trial& trial, std::initializer_list<Term> terms) {
-    const Seconds lost{time(input.step, terms) - time(trial.step, terms) * trial.scale};
+Seconds saved(const LintInput& input, const Trial& trial, Term term, Part part) {
+    const Seconds lost{time(input.step, term, part) - time(trial.step, term, part) * trial.scale};
     return std::min(saved(input, trial), lost);
 }
 
-std::vector<Verdict> nearest_good(const LintInput& input, const std::vector<Verdict>& verdicts) {
-    const Seconds highest = highest_cost(verdicts);
-    if (highest < input.floor) return {};
-    const Verdict* below = nullptr;
-    const Verdict* above = nullptr;
-    for (const Verdict& verdict : verdicts) {
-        if (verdict.cost + input.floor < highest) continue;
-        const Fix& change = verdict.trial.change;
-        if (change.to < change.from && (!below || change.to > below->trial.change.to)) below = &verdict;
-        if (change.to > change.from && (!above || change.to < above->trial.change.to)) above = &verdict;
-    }
+std::vector<Verdict> nearest_good(const LintInput& input, std::vector<Verdict> verdicts) {
+    const auto distance = [](const Verdict& verdict) { return verdict.trial.change.to - verdict.trial.change.from; };
+    std::sort(verdicts.begin(), verdicts.end(),
+              [&](const Verdict& a, const Verdict& b) { return std::abs(distance(a)) < std::abs(distance(b)); });
+    const auto downwards = std::stable_partition(verdicts.begin(), verdicts.end(),
+                                                 [&](const Verdict& verdict) { return distance(verdict) > 0; });
     std::vector<Verdict> kept;
-    if (below) kept.push_back(*below);
-    if (above) kept.push_back(*above);
+    for (const auto& [begin, end] : {std::pair(verdicts.begin(), downwards), std::pair(downwards, verdicts.end())}) {
+        const Seconds highest = highest_cost({begin, end});
+        const auto good = [&](const Verdict& v) { return v.cost + floor_of(input, v.trial) >= highest; };
+        if (highest >= input.floor) kept.push_back(*std::find_if(begin, end, good));
+    }
     return kept;
 }
 

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,11 +18,13 @@ struct Trial {
     Fix change;
     GraphCost step;
     double scale = 1.0;  ///< FLOPs of the real step over FLOPs of this one
-    bool fits = true;    ///< in the device's memory
 };
 
 /// Empty when the changed shape cannot run, or the real one cannot.
 std::optional<Trial> attempt(const LintInput& input, std::string_view dimension, std::int64_t value);
+
+/// Whether the device's memory holds the step as the fix would have it.
+bool fits(const LintInput& input, const Fix& fix);
 
 /// Every other head size that fused kernels take, hidden and layers kept: by way of `heads` where they split the hidden
 /// size, of `head_dim` where they do not.
@@ -32,8 +33,11 @@ std::vector<Trial> attempt_head_sizes(const LintInput& input);
 /// What the real step takes longer than the changed one at equal work, the optimizer left out of both.
 Seconds saved(const LintInput& input, const Trial& trial);
 
-/// The same, but no more than what those terms lose: so much of it is due to them.
-Seconds saved(const LintInput& input, const Trial& trial, std::initializer_list<Term> terms);
+/// Kernels among which a cause is looked for.
+enum class Part { Attention, Rest };
+
+/// The same, but no more than what one term of those kernels loses: so much of it is due to that cause.
+Seconds saved(const LintInput& input, const Trial& trial, Term term, Part part);
 
 /// A trial and how much of the real step's time it shows to be the fault's.
 struct Verdict {
@@ -41,9 +45,8 @@ struct Verdict {
     Seconds cost;
 };
 
-/// Those that cost, within the floor, as much as the costliest: the nearest below the present value and the nearest
-/// above.
-std::vector<Verdict> nearest_good(const LintInput& input, const std::vector<Verdict>& verdicts);
+/// The nearest above the present value, and the nearest below, that leave nothing worth a word to be saved further on.
+std::vector<Verdict> nearest_good(const LintInput& input, std::vector<Verdict> verdicts);
 
 /// The finding those verdicts make, each a fix; none when they are not worth a word.
 std::vector<Finding> findings(const LintInput& input, const std::vector<Verdict>& verdicts, std::string quantity);
@@ -60,11 +63,13 @@ bool heads_split_hidden(const Shape& shape);
 /// "vocab 50257"
 std::string named_value(const LintInput& input, std::string_view dimension);
 
-/// A dimension whose value, over `shards` GPUs, decides how fast kernels read it; legal values are multiples of `step`.
+/// A dimension whose value, over `shards` GPUs, decides how fast kernels of a part read it; legal values are multiples
+/// of `step`.
 struct Subject {
     std::string_view dimension;
     std::int64_t shards = 1;
     std::int64_t step = 1;
+    Part part = Part::Rest;
 };
 
 /// The finding for a badly aligned dimension, and the multiple its shard should have.

@@ -7,7 +7,7 @@ namespace tilewright::checks {
 Findings head_size_not_aligned(const LintInput& input) {
     std::vector<Verdict> verdicts;
     for (Trial& trial : attempt_head_sizes(input)) {
-        const Seconds cost = saved(input, trial, {Term::Alignment, Term::Tile});
+        const Seconds cost = saved(input, trial, Term::Alignment, Part::Attention);
         verdicts.push_back({std::move(trial), cost});
     }
     return findings(input, nearest_good(input, verdicts),

@@ -7,9 +7,6 @@
 namespace tilewright::checks {
 namespace {
 
-/// A search outwards stops here: further off, it is another model.
-constexpr std::int64_t reach = 4096;
-
 bool divides(const LintInput& input, const Fix& fix, std::string_view dimension, std::string_view divisor) {
     Shape shape = input.shape;
     Workload workload = input.workload;
@@ -35,8 +32,8 @@ Finding indivisible(const LintInput& input, std::string_view dimension, std::str
     for (const std::string_view moved : {dimension, divisor}) {
         const std::int64_t from = value_of(input, moved);
         for (const std::int64_t direction : {-1, 1}) {
-            const std::int64_t last = direction < 0 ? std::min(from - 1, reach) : reach;
-            for (std::int64_t distance = 1; distance <= last; ++distance) {
+            // Down to one or up to twice as many: further off, it is another model.
+            for (std::int64_t distance = 1; distance <= from - (direction < 0 ? 1 : 0); ++distance) {
                 Fix fix{std::string(moved), from, from + direction * distance, {}, 0};
                 if (!divides(input, fix, dimension, divisor)) continue;
                 fix.parameter_change = parameter_change(input, fix);

@@ -2,6 +2,7 @@
 #include "tilewright/lint.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "lint/counterfactual.h"
@@ -57,6 +58,14 @@ bool better(const Finding& fixed, const std::vector<Finding>& before, const std:
     });
 }
 
+/// Best gain first. Gains that agree to a twentieth of the best are alike and keep the rule's order, upwards first.
+void sort_by_gain(std::vector<Fix>& fixes) {
+    double best = 0.0;
+    for (const Fix& fix : fixes) best = std::max(best, std::abs(fix.gain.value));
+    const auto rank = [&](const Fix& fix) { return best > 0.0 ? std::round(fix.gain.value / best * 20.0) : 0.0; };
+    std::stable_sort(fixes.begin(), fixes.end(), [&](const Fix& a, const Fix& b) { return rank(a) > rank(b); });
+}
+
 /// Errors first, then the costliest, then by code.
 bool comes_before(const Finding& a, const Finding& b) {
     const bool a_error = a.severity == Severity::Error;
@@ -96,8 +105,7 @@ std::vector<Finding> lint(const Shape& shape, const Workload& workload, const Pr
             apply(fix, changed_shape, changed_workload);
             return !better(finding, untried, check_all(changed_shape, changed_workload, pricer, options));
         });
-        std::stable_sort(finding.fixes.begin(), finding.fixes.end(),
-                         [](const Fix& a, const Fix& b) { return a.gain > b.gain; });
+        sort_by_gain(finding.fixes);
     }
     std::erase_if(findings, [](const Finding& f) { return f.fixes.empty() && f.severity != Severity::Error; });
     std::sort(findings.begin(), findings.end(), comes_before);

@@ -4,12 +4,15 @@
 
 namespace tilewright::checks {
 
+/// Larger micro-batches than this many times the present one are not tried.
+constexpr std::int64_t largest_factor = 4096;
+
 Findings micro_batch_smaller_than_memory_allows(const LintInput& input) {
     if (input.workload.phase != Phase::Train || input.workload.forward_only) return {};
     std::vector<Verdict> verdicts;
-    for (const std::int64_t factor : {2, 4, 8, 16}) {
+    for (std::int64_t factor = 2; factor <= largest_factor; factor *= 2) {
         auto trial = attempt(input, "batch", input.workload.batch * factor);
-        if (!trial || !trial->fits) break;
+        if (!trial || !fits(input, trial->change)) break;
         const Seconds cost = saved(input, *trial);
         verdicts.push_back({std::move(*trial), cost});
     }

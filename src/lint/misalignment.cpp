@@ -17,7 +17,7 @@ std::vector<Verdict> try_multiples(const LintInput& input, const Subject& subjec
         for (const std::int64_t value : nearest_multiples(value_of(input, subject.dimension), unit)) {
             auto trial = attempt(input, subject.dimension, value);
             if (!trial) continue;
-            const Seconds cost = saved(input, *trial, {Term::Alignment});
+            const Seconds cost = saved(input, *trial, Term::Alignment, subject.part);
             verdicts.push_back({std::move(*trial), cost});
         }
     }

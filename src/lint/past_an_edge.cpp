@@ -20,7 +20,7 @@ std::vector<Verdict> try_around(const LintInput& input, const Subject& subject, 
         if (value <= 0 || value == present || std::max(value - present, present - value) > present / 8) continue;
         auto trial = attempt(input, subject.dimension, value);
         if (!trial) continue;
-        const Seconds cost = saved(input, *trial, {term});
+        const Seconds cost = saved(input, *trial, term, Part::Rest);
         verdicts.push_back({std::move(*trial), cost});
     }
     return nearest_good(input, verdicts);
@@ -54,9 +54,11 @@ std::vector<Finding> past_an_edge(const LintInput& input, Term term, bool (*past
     if (!worst) return {};
     const std::int64_t width = width_step * input.workload.parallel.tp;
     std::vector<Finding> found;
-    for (const Subject& subject :
-         {Subject{.dimension = "ffn", .step = width}, Subject{.dimension = "vocab", .step = width},
-          Subject{.dimension = "batch", .step = 1}}) {
+    const Subject subjects[] = {{.dimension = "ffn", .step = width},
+                                {.dimension = "vocab", .step = width},
+                                {.dimension = "batch", .step = 1},
+                                {.dimension = "seq", .step = width_step}};
+    for (const Subject& subject : subjects) {
         for (Finding& finding : findings(input, try_around(input, subject, term), describe(*worst))) {
             if (found.empty() || finding.cost > found[0].cost) found = {std::move(finding)};
         }

@@ -12,7 +12,7 @@ Findings tensor_parallel_wider_than_needed(const LintInput& input) {
     for (std::int64_t fewer = tp / 2; fewer >= 1; --fewer) {
         if (tp % fewer != 0) continue;
         auto trial = attempt(input, "tp", fewer);
-        if (!trial || !trial->fits) continue;
+        if (!trial || !fits(input, trial->change)) continue;
         const Seconds cost = saved(input, *trial);
         verdicts.push_back({std::move(*trial), cost});
     }

@@ -5,7 +5,8 @@
 namespace tilewright::checks {
 
 Findings tokens_not_aligned(const LintInput& input) {
-    const auto found = misalignment(input, {.dimension = input.workload.phase == Phase::Decode ? "batch" : "seq"});
+    const bool decode = input.workload.phase == Phase::Decode;
+    const auto found = misalignment(input, {.dimension = decode ? "batch" : "seq", .part = Part::Attention});
     return found ? Findings{found->finding} : Findings{};
 }
 

@@ -65,8 +65,14 @@ std::vector<Candidate> best(std::vector<Candidate> candidates, std::size_t keep)
         if (a.speedup != b.speedup) return a.speedup > b.speedup;
         return a.changed.size() < b.changed.size();
     });
-    if (candidates.size() > keep) candidates.resize(keep);
-    return candidates;
+    std::vector<Candidate> kept;
+    for (Candidate& candidate : candidates) {
+        const bool another_padding = std::any_of(kept.begin(), kept.end(), [&](const Candidate& better) {
+            return better.shape.heads == candidate.shape.heads && better.shape.ffn == candidate.shape.ffn;
+        });
+        if (kept.size() < keep && !another_padding) kept.push_back(std::move(candidate));
+    }
+    return kept;
 }
 
 }  // namespace tilewright::rank

@@ -17,7 +17,8 @@ struct Priced {
 /// of the speed-up, and the errors of the two sides count as independent.
 Candidate compare(const Priced& baseline, const Priced& other);
 
-/// Those faster than the baseline, the fastest first, equal times by fewer changes and then by the order given.
+/// Those faster than the baseline, the fastest first, equal times by fewer changes and then by the order given. Of
+/// shapes that differ only in how the vocabulary is padded, the best.
 std::vector<Candidate> best(std::vector<Candidate> candidates, std::size_t keep);
 
 }  // namespace tilewright::rank
