@@ -145,7 +145,8 @@ bool draw_one_layer(Draw& draw, Case& what) {
              {"precision", "bf16"},
              {"runtime", draw.chance(0.6) ? "compiled" : "eager"},
              {"attention", "auto"}},
-            {{"family", std::string(llama ? "llama" : "gpt") + "-" + phase + "-h" + size_class(hidden)}}};
+            {{"family",
+              std::string(llama ? "llama" : "gpt") + "-" + phase + "-d" + text(head) + "-h" + size_class(hidden)}}};
     return true;
 }
 

@@ -67,16 +67,16 @@ Outcome<Timing> time_quick(Gpu& gpu, Seconds each, const Policy& policy) {
     return timing_of(kept, attempts - static_cast<int>(kept.size()));
 }
 
-/// Rests until the clock reads near its top; false when it does not get there.
+/// Rests, one step at least, until the clock reads near its top; false when it does not get there.
 Outcome<bool> rest_to_top(Gpu& gpu, const Policy& policy) {
     const Seconds start = gpu.now();
-    while (true) {
+    while (gpu.now() - start <= policy.rest_most) {
+        gpu.rest(policy.rest_step);
         const Outcome<Hertz> clock = gpu.clock();
         if (!clock) return clock.fault();
         if (clock->value >= policy.burst_clock * gpu.top_clock().value) return true;
-        if (gpu.now() - start > policy.rest_most) return false;
-        gpu.rest(policy.rest_step);
     }
+    return false;
 }
 
 /// A repeat whose clock fell is discarded and the next one is half as long, since the drop comes with heat and time.

@@ -62,9 +62,11 @@ Result<std::vector<ClockMode>> clocks_of(Case& what, const Options& options, con
     const auto named =
         std::find_if(what.tags.begin(), what.tags.end(), [](const auto& tag) { return tag.first == "clock"; });
     if (named == what.tags.end()) return options.clocks;
-    const auto mode = find_named<ClockMode>(named->second);
-    if (!mode) return Problem{where, line, "clock is '" + named->second + "'", "use quick, sustained or burst"};
+    const std::string word = named->second;
     what.tags.erase(named);
+    if (word.empty()) return options.clocks;
+    const auto mode = find_named<ClockMode>(word);
+    if (!mode) return Problem{where, line, "clock is '" + word + "'", "use quick, sustained or burst"};
     return std::vector<ClockMode>{*mode};
 }
 

@@ -1,0 +1,108 @@
+#include "measure/generate.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <set>
+
+#include "measure/csv.h"
+#include "measure/draw.h"
+#include "measure/samples_verb.h"
+#include "measure/spread.h"
+
+namespace tilewright::measure {
+namespace {
+
+TEST(Generate, EverySetIsRepeatableDistinctAndMakesValidCases) {
+    for (const ShapeSet& set : shape_sets()) {
+        const auto text = generate_csv(set.name, 150, 7);
+        ASSERT_TRUE(text.ok()) << set.name;
+        EXPECT_EQ(*text, *generate_csv(set.name, 150, 7)) << set.name;
+        const auto rows = read_csv(*text, std::string(set.name));
+        ASSERT_TRUE(rows.ok());
+        EXPECT_EQ(rows->size(), 150U) << set.name;
+        std::set<Fields> seen;
+        for (const CsvRow& row : *rows) {
+            const auto what = make_case(set.op, row.values, "set", row.line);
+            ASSERT_TRUE(what.ok()) << set.name << ": " << what.problems().front().what;
+            EXPECT_TRUE(seen.insert(what->sizes).second) << set.name << " line " << row.line;
+            EXPECT_EQ(find_field(what->tags, "split"), split_of(*find_field(what->tags, "family")));
+        }
+    }
+    EXPECT_FALSE(generate_csv("no-such-set", 1, 1).ok());
+}
+
+TEST(Generate, GemmSetFillsTheSpace) {
+    std::map<std::string, int> layouts;
+    std::set<std::int64_t> alignments[3];
+    int small_m = 0;
+    int batched = 0;
+    int judged = 0;
+    const auto cases = draw_gemm_quick(5000, 1);
+    for (const Case& what : cases) {
+        ++layouts[std::string(what.word("layout"))];
+        const char* sides[] = {"m", "n", "k"};
+        for (int i = 0; i < 3; ++i) {
+            const std::int64_t size = what.integer(sides[i]);
+            ASSERT_GE(size, 1);
+            alignments[i].insert(std::min<std::int64_t>(256, size & -size));
+        }
+        small_m += what.integer("m") <= 16 ? 1 : 0;
+        batched += what.integer("batch") > 1 ? 1 : 0;
+        judged += split_of(*find_field(what.tags, "family")) == "judge" ? 1 : 0;
+    }
+    for (const char* layout : {"TN", "NN", "NT"}) EXPECT_GT(layouts[layout], 1000);
+    for (const auto& seen : alignments) EXPECT_EQ(seen.size(), 9U);
+    EXPECT_GT(small_m, 250);
+    EXPECT_GT(batched, 250);
+    EXPECT_GT(judged, 700);
+    EXPECT_LT(judged, 1500);
+}
+
+TEST(Generate, ClockSetIsPartOfTheQuickSet) {
+    std::set<Fields> quick;
+    for (const Case& what : draw_gemm_quick(20000, 1)) quick.insert(what.sizes);
+    for (const Case& what : draw_gemm_clocks(300, 1)) EXPECT_EQ(quick.count(what.sizes), 1U);
+}
+
+TEST(Generate, NeighboursShareAFamily) {
+    EXPECT_EQ(size_class(4095), size_class(4097));
+    EXPECT_NE(size_class(4096), size_class(6144));
+    EXPECT_EQ(aligned_exactly(4096, 8), 4104);
+    EXPECT_EQ(aligned_exactly(3, 256), 256);
+}
+
+Sample timed(const char* m, double us, double cycles) {
+    Sample sample;
+    sample.op = "gemm";
+    sample.sizes = {{"m", m}};
+    sample.device = "d";
+    sample.time = summarize({us});
+    sample.cycles = cycles;
+    return sample;
+}
+
+TEST(Spread, ComparesByKey) {
+    const auto rows = spread_of({timed("1", 10, 100), timed("2", 20, 100), timed("3", 1, 1)},
+                                {timed("2", 22, 101), timed("1", 10, 100), timed("4", 1, 1)});
+    ASSERT_EQ(rows.size(), 1U);
+    EXPECT_EQ(rows[0].pairs, 2U);
+    EXPECT_NEAR(rows[0].time.mean, 0.05, 1e-12);
+    EXPECT_NEAR(rows[0].cycles.mean, 0.005, 1e-12);
+    EXPECT_NE(spread_table(rows).find("5.00%"), std::string::npos);
+}
+
+TEST(Samples, MergeKeepsDuplicateKeysAndSaysSo) {
+    const SampleFile a{{{"r", {}}}, {timed("1", 10, 100)}, false};
+    const SampleFile b{{{"r", {}}}, {timed("1", 10, 100), timed("1", 11, 100)}, false};
+    const Merged merged = merge({{"a", a}, {"b", b}});
+    EXPECT_EQ(merged.samples, 2U);
+    EXPECT_EQ(merged.identical, 1U);
+    EXPECT_EQ(merged.duplicates, 1U);
+    EXPECT_EQ(read_samples(merged.text, "m")->samples.size(), 2U);
+    EXPECT_NE(list_text({{"m", *read_samples(merged.text, "m")}}).find("1 have a key"), std::string::npos);
+    EXPECT_NE(show_text({{"a", a}}).find("m=1"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tilewright::measure
