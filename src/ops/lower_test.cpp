@@ -158,15 +158,35 @@ RC_GTEST_PROP(Lower, FusionSavesLaunchesAndBytesAndNoProduct, ()) {
     }
 }
 
+/// Several ranks of each kind where the shape can be split so, otherwise one GPU.
+Workload any_parallel_workload(const Shape& shape) {
+    Workload work = any_small_workload();
+    work.seq *= 4;
+    work.parallel = {.tp = any_size(1, 3),
+                     .pp = any_size(1, 2),
+                     .dp = any_size(1, 3),
+                     .cp = any_size(1, 2),
+                     .ep = any_size(1, 2),
+                     .zero_stage = static_cast<int>(any_size(0, 3))};
+    if (!validate(shape, work).empty()) work.parallel = {};
+    return work;
+}
+
 RC_GTEST_PROP(Lower, EveryKernelHasANameWorkAndASize, ()) {
-    const OpGraph graph = lower(*any_small_shape(), any_small_workload());
-    RC_ASSERT(!graph.ops.empty());
-    for (const Op& op : graph.ops) {
-        RC_ASSERT(!op.name.empty());
-        RC_ASSERT(op.count > 0);
-        RC_ASSERT((bytes_read(op) + bytes_written(op)).value > 0);
-        RC_ASSERT(op.saved.value == 0 || op.pass == Pass::Forward);
+    const Shape shape = *any_small_shape();
+    const Workload work = any_parallel_workload(shape);
+    for (const OpGraph& graph : {lower(shape, work), lower_layer(shape, work)}) {
+        RC_ASSERT(!graph.ops.empty());
+        for (const Op& op : graph.ops) {
+            RC_ASSERT(!op.name.empty());
+            RC_ASSERT(op.count > 0);
+            RC_ASSERT((bytes_read(op) + bytes_written(op)).value > 0);
+            RC_ASSERT(op.saved.value == 0 || op.pass == Pass::Forward);
+        }
     }
+    const Memory m = memory(shape, work);
+    RC_ASSERT(m.parameters.value > 0);
+    RC_ASSERT(m.total >= m.parameters + m.activations + m.kv_cache);
 }
 
 RC_GTEST_PROP(Lower, TensorParallelSharesTheProducts, ()) {
