@@ -132,8 +132,10 @@ std::vector<Verdict> nearest_good(const LintInput& input, std::vector<Verdict> v
     std::vector<Verdict> kept;
     for (const auto& [begin, end] : {std::pair(verdicts.begin(), downwards), std::pair(downwards, verdicts.end())}) {
         const Seconds highest = highest_cost({begin, end});
-        const auto good = [&](const Verdict& v) { return v.cost + floor_of(input, v.trial) >= highest; };
-        if (highest >= input.floor) kept.push_back(*std::find_if(begin, end, good));
+        const auto found = std::find_if(begin, end, [&](const Verdict& verdict) {
+            return verdict.cost >= input.floor && verdict.cost + floor_of(input, verdict.trial) >= highest;
+        });
+        if (found != end) kept.push_back(*found);
     }
     return kept;
 }
