@@ -90,6 +90,8 @@ Fields CudaGpu::facts() const {
                     {"cuda_driver", std::to_string(driver)},
                     {"cuda_runtime", std::to_string(runtime)}};
     for (auto& fact : nvml_->facts()) facts.push_back(std::move(fact));
+    const Seconds start = now();
+    if (nvml_->energy_j()) facts.emplace_back("energy_read_us", std::to_string(in_microseconds(now() - start)));
     return facts;
 }
 

@@ -119,7 +119,10 @@ struct Series {
     std::vector<EnergyMark> energy;
 };
 
-/// Takes the oldest of two batches in flight and queues another, so that the device never waits for the host.
+/// Batches kept in flight, so that the device never waits while the host reads the energy counter.
+constexpr int in_flight = 3;
+
+/// Takes the oldest batch in flight and queues another.
 Status advance(Gpu& gpu, Series& series) {
     const Outcome<Reading> reading = gpu.finish();
     if (!reading) return reading.fault();
@@ -167,8 +170,7 @@ double mean_power(const Series& series) {
 Outcome<Timing> time_sustained(Gpu& gpu, Seconds each, const Policy& policy) {
     TW_TRY(gpu.prepare(launches_for(policy.sustained_length, each)));
     Series series;
-    TW_TRY(gpu.start());
-    TW_TRY(gpu.start());
+    for (int i = 0; i < in_flight; ++i) TW_TRY(gpu.start());
     while (!settled(series, policy) && series.elapsed < policy.settle_most) TW_TRY(advance(gpu, series));
     const bool did_settle = settled(series, policy);
     std::vector<Reading> kept;
@@ -176,8 +178,7 @@ Outcome<Timing> time_sustained(Gpu& gpu, Seconds each, const Policy& policy) {
         TW_TRY(advance(gpu, series));
         kept.push_back(series.readings.back());
     }
-    TW_TRY(gpu.finish());
-    TW_TRY(gpu.finish());
+    for (int i = 0; i < in_flight; ++i) TW_TRY(gpu.finish());
     Timing timing = timing_of(kept, 0);
     timing.power_w = six_digits(mean_power(series));
     timing.energy_j = six_digits(timing.power_w * timing.time.median_us * 1e-6);

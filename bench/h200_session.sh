@@ -1,0 +1,123 @@
+#!/usr/bin/env bash
+# One session on a GPU, in order of value: check that every kernel computes what it should, then peaks, then sweeps.
+#   bench/h200_session.sh PROGRAM FOLDER [STAGE…]
+# PROGRAM is tilewright-measure, FOLDER takes the samples (a rerun resumes there). Without stages, all run in order.
+# A sweep that loses the device (exit 3) is started again after the op that lost it; BUDGET_x shortens a stage. After
+# each stage all files are packed into ARCHIVE (default FOLDER.tar.gz).
+set -u -o pipefail
+
+usage() { sed -n '2,7p' "$0" | sed 's/^# //'; exit 2; }
+[ $# -ge 2 ] || usage
+program=$(realpath "$1")
+folder=$2
+shift 2
+mkdir -p "$folder/shapes"
+
+say() { printf '\n== %s (%s s since start)\n' "$1" "$SECONDS"; }
+
+# sweep OP OUT BUDGET FLAGS…: appends to FOLDER/OUT.jsonl, again after a lost device, at most three times.
+sweep() {
+    local op=$1 out=$2 budget=$3 try
+    shift 3
+    for try in 1 2 3; do
+        "$program" "$op" --out "$folder/$out.jsonl" --budget "$budget" "$@" && return 0
+        [ $? -eq 3 ] || return 1
+        echo "$op: device lost, attempt $try"
+    done
+    return 1
+}
+
+shapes() { "$program" generate --set "$1" --count "$2" --seed "${3:-1}" >"$folder/shapes/$4.csv"; }
+
+stage_check() {
+    "$program" gemm --check --layout TN,NN,NT --m 1,7,64,130 --n 8,96,257 --k 16,65,128 --batch 1,3 --dtype bf16,fp16,tf32 \
+        >"$folder/check_gemm.txt"
+    local gemm=$?
+    "$program" gemm --check --layout TN --m 16,64,144 --n 16,96,256 --k 16,128,144 --dtype fp8 >>"$folder/check_gemm.txt" || gemm=1
+    "$program" attention --check --batch 2 --heads 4 --kv_heads 2 --q_len 128 --kv_len 128 --head_dim 32,64,80,128 \
+        --causal 0,1 --pass forward,backward --backend cudnn,unfused >"$folder/check_attention.txt"
+    local attention=$?
+    "$program" stream --check --rows 37,64 --width 96,256,1000 --pass forward,backward --form eager,fused --kind \
+        layernorm,rmsnorm,gelu,swiglu,residual,bias,rotary,softmax,embedding,crossentropy,adamw >"$folder/check_stream.txt"
+    local stream=$?
+    "$program" layer --check --hidden 128 --heads 4 --kv_heads 2 --ffn 256 --mlp gelu,swiglu --norm layer,rms \
+        --block sequential,parallel --batch 2 --seq 64 --pass forward,train --phase train --runtime eager,compiled \
+        >"$folder/check_layer.txt"
+    local layer=$?
+    for family in gemm attention stream layer; do
+        printf '%-10s %s\n' "$family" "$(cut -d' ' -f1 "$folder/check_$family.txt" | sort | uniq -c | tr -s ' \n' ' ')"
+        grep -E '^(WRONG|FAIL)' "$folder/check_$family.txt" | head -5
+    done
+    echo "exit codes: gemm $gemm, attention $attention, stream $stream, layer $layer"
+}
+
+# A few ops under each clock mode, printed: the numbers to look at before anything long is started.
+stage_smoke() {
+    sweep gemm smoke 40s --layout TN,NN,NT --m 8192 --n 8192 --k 8192 --clock quick,sustained,burst
+    sweep gemm smoke 20s --m 1,16,333,4096 --n 4096,4097 --k 4096
+    sweep gemm smoke 10s --m 4096 --n 4096 --k 4096 --dtype fp16,tf32,fp8
+    sweep attention smoke 20s --batch 4 --heads 16 --kv_heads 16 --q_len 2048 --kv_len 2048 --head_dim 64,128 --pass forward,backward
+    sweep stream smoke 20s --kind layernorm,gelu,residual --rows 16384 --width 8192
+    sweep layer smoke 20s --hidden 4096 --heads 32 --kv_heads 32 --ffn 16384 --batch 4 --seq 2048 --pass forward,train
+    "$program" samples show "$folder/smoke.jsonl"
+    "$program" samples list "$folder/smoke.jsonl"
+}
+
+stage_peaks() { "$program" peaks --out "$folder/peaks.jsonl"; }
+
+stage_gemm() {
+    shapes gemm-quick "${COUNT_GEMM:-20000}" 1 gemm-quick
+    sweep gemm gemm-quick "${BUDGET_GEMM:-390s}" --from "$folder/shapes/gemm-quick.csv"
+}
+
+stage_clocks() {
+    shapes gemm-clocks 1500 1 gemm-clocks
+    sweep gemm gemm-clocks "${BUDGET_CLOCKS:-420s}" --from "$folder/shapes/gemm-clocks.csv" --clock sustained,burst
+}
+
+stage_attention() {
+    shapes attention 1500 1 attention
+    sweep attention attention "${BUDGET_ATTENTION:-120s}" --from "$folder/shapes/attention.csv"
+}
+
+stage_stream() {
+    shapes stream 1000 1 stream
+    sweep stream stream "${BUDGET_STREAM:-60s}" --from "$folder/shapes/stream.csv"
+}
+
+stage_layer() {
+    shapes layer 200 1 layer
+    sweep layer layer "${BUDGET_LAYER:-90s}" --from "$folder/shapes/layer.csv"
+}
+
+stage_cliff() {
+    shapes cliff 1305 1 cliff
+    sweep gemm cliff "${BUDGET_CLIFF:-40s}" --from "$folder/shapes/cliff.csv"
+}
+
+# The same shapes in two processes and two orders; `spread` prints how far they differ.
+stage_spread() {
+    shapes gemm-quick 350 2 spread
+    shapes gemm-clocks 100 2 spread-clocks
+    for run in 1 2; do
+        sweep gemm "spread-$run" 25s --from "$folder/shapes/spread.csv" --shuffle "$run"
+        sweep gemm "spread-$run" 60s --from "$folder/shapes/spread-clocks.csv" --shuffle "$run" --clock sustained,burst
+    done
+    "$program" spread "$folder/spread-1.jsonl" "$folder/spread-2.jsonl"
+}
+
+# What the library's own choice costs: its first eight answers on 150 shapes.
+stage_autotune() {
+    shapes gemm-clocks 150 3 autotune
+    sweep gemm autotune "${BUDGET_AUTOTUNE:-30s}" --from "$folder/shapes/autotune.csv" --autotune 8
+}
+
+all="check smoke peaks spread gemm clocks attention stream layer cliff autotune"
+for stage in ${*:-$all}; do
+    case " $all " in *" $stage "*) ;; *) echo "no stage is called $stage; there are $all" >&2; exit 2 ;; esac
+    say "$stage"
+    "stage_$stage" 2>&1 | tee "$folder/log_$stage.txt"
+    tar -czf "${ARCHIVE:-$folder.tar.gz}" -C "$folder" .
+done
+say "done"
+"$program" samples list "$folder"/*.jsonl
