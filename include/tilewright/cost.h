@@ -60,12 +60,23 @@ private:
 
     /// A kernel variant with what the inner loop would otherwise divide by.
     struct Variant {
-        double m, n, k;            ///< the tile; k in elements of two bytes
-        double resident;           ///< thread blocks that share one unit
-        double flops_per_k;        ///< 2 m n over the efficiency
-        double inverse_wave_edge;  ///< one over the edge of the square of C that a wave of blocks covers
-        std::size_t index;         ///< in the profile
+        double m, n, k;  ///< the tile; k in elements of two bytes
+        double inverse_m, inverse_n, inverse_k;
+        double resident, inverse_resident;  ///< thread blocks that share one unit
+        double flops_per_k;                 ///< 2 m n over the efficiency
+        double inverse_wave_edge;           ///< one over the edge of the square of C that a wave of blocks covers
     };
+
+    /// The power cap as a line: a kernel busy for more than `onset` of its time is slowed by `slope` of the excess, up
+    /// to `limit`.
+    struct PowerCap {
+        double onset = 0.0, slope = 0.0, limit = 0.0;
+        double slowed(double time, double busy) const {
+            const double excess = slope * (busy - onset * time);
+            return time + (excess <= 0.0 ? 0.0 : excess < limit * time ? excess : limit * time);
+        }
+    };
+    static PowerCap power_cap(const Profile& profile, Clock clock);
 
     Device device_;
     Profile profile_;
@@ -74,6 +85,8 @@ private:
     std::array<double, precision_count> seconds_per_flop_;  ///< of one unit at the best rate a product reaches
     double seconds_per_byte_;                               ///< of a large stream
     double seconds_per_l2_byte_;
+    double inverse_units_, inverse_l2_;
+    PowerCap power_;
     std::vector<Variant> variants_;
     std::array<AlignmentLadder, 2> slowdown_;       ///< one over the profile's ladders: output, reduced
     std::array<AlignmentLadder, 2> load_slowdown_;  ///< the same for the path from memory

@@ -90,7 +90,7 @@ Cost Pricer::fused(const Attention& attention, const AttentionProfile& kernels) 
     const double units = static_cast<double>(device_.units);
     const double best = seconds_per_flop_[precision] / units;
     const double share = (s.backward ? kernel.backward : kernel.forward) / profile_.compute_fraction[precision];
-    const double burst_share = std::min(1.0, share * throttle(profile_, Clock::Sustained, share));
+    const double burst_share = std::min(1.0, share * power_cap(profile_, Clock::Sustained).slowed(1.0, share));
 
     const Grid g = grid(s, kernels, units);
     const double pairs = s.sequences * s.heads * s.queries * s.visible;
@@ -106,7 +106,7 @@ Cost Pricer::fused(const Attention& attention, const AttentionProfile& kernels) 
     const double overhead =
         std::max(1.0, g.blocks / units) * kernels.overhead.value + profile_.bandwidth_ramp.value * seconds_per_byte_;
     const double body = overlapped + overhead;
-    const double throttled = body * throttle(profile_, clock_, tiled * burst_share / body);
+    const double throttled = power_.slowed(body, tiled * burst_share);
     const double gap = profile_.kernel_gap.value * (s.backward ? 3.0 : 1.0);  // backward: row sums before, dQ after
 
     Explanation explanation;

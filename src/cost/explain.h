@@ -43,18 +43,18 @@ inline void add(Cost& sum, const Cost& cost, double count = 1.0) {
     sum.evidence = std::max(sum.evidence, cost.evidence);
 }
 
-/// Slow-down by the power cap of a kernel that uses this share of the best rate (1 at the burst clock).
-inline double throttle(const Profile& profile, Clock clock, double utilization) {
-    if (clock == Clock::Burst) return 1.0;
-    const double reached = (utilization - profile.power_onset) / (profile.power_full - profile.power_onset);
-    return 1.0 + (1.0 / profile.sustained_fraction - 1.0) * std::clamp(reached, 0.0, 1.0);
-}
-
 /// The smallest whole number not below a positive `x`; cheaper than std::ceil, and defined for any size.
 inline double ceil_positive(double x) {
     constexpr double no_fraction_from = 4503599627370496.0;  // 2^52
     const double nearest = (x + no_fraction_from) - no_fraction_from;
-    return nearest < x ? nearest + 1.0 : nearest;
+    return nearest + (nearest < x ? 1.0 : 0.0);
+}
+
+/// The same of a product by a reciprocal, whose rounding error must not count as a remainder. Exact up to 2^31 for
+/// divisors up to 2^16.
+inline double ceil_product(double value, double reciprocal) {
+    constexpr double rounding = 1e-6;
+    return ceil_positive(value * reciprocal - rounding);
 }
 
 }  // namespace tilewright

@@ -3,6 +3,7 @@
 // docs/cost.md has the formulas in the docs' notation.
 #include <algorithm>
 #include <bit>
+#include <cassert>
 #include <cmath>
 
 #include "cost/explain.h"
@@ -32,40 +33,50 @@ struct Row {
 class GemmPricing {
 public:
     GemmPricing(const Pricer& pricer, const Gemm& gemm);
-    Cost price() const;
+    Cost price() const { return explain(best()); }
 
 private:
+    /// How many thread blocks share the k of one tile.
+    struct Split {
+        double parts = 1.0;
+        double inverse = 1.0;
+    };
+
     /// The times that make up a variant, in seconds.
     struct Parts {
+        const Pricer::Variant* variant = nullptr;
         double split = 1.0;
         double blocks = 0.0;
-        double padded = 0.0;   ///< the matrix units' time for whole tiles, spread evenly over all units
-        double compute = 0.0;  ///< the same for the busiest unit
-        double load = 0.0;     ///< operands, with what is read again
-        double store = 0.0;
+        double compute = 0.0;   ///< the busiest unit's main loops
+        double padded = 0.0;    ///< the same, spread evenly over all units
+        double load = 0.0;      ///< operands, with what is read again
         double overhead = 0.0;  ///< prologues, epilogues, filling the memory pipeline, reducing the splits
-        double total = 0.0;
-        const Pricer::Variant* variant = nullptr;
+        double total = HUGE_VAL;
     };
 
     void align(const Gemm& gemm);
-    Parts price(const Pricer::Variant& variant, double split) const;
-    double overlapped(const Parts& parts) const;
-    double executed(const Parts& parts) const { return parts.padded; }
+    Parts price(const Pricer::Variant& variant, Split split, double limit) const;
+    double overlapped(double compute, double load) const;
+    bool worth_splitting(const Parts& parts) const;
     Parts best() const;
     Cost explain(const Parts& parts) const;
 
     const Pricer& pricer_;
     const GemmProfile& profile_;
     double m_, n_, k_, batch_;
-    double element_;
+    double half_words_;  ///< k in elements of two bytes
     double units_;
-    double second_per_flop_;  ///< of one unit
-    double slowdown_ = 1.0;   ///< of the matrix units by misaligned rows
+    double max_split_;
+    double slowdown_ = 1.0;  ///< of the matrix units by misaligned rows
     double load_slowdown_ = 1.0;
-    double ideal_compute_;
-    double ideal_load_, ideal_store_;
-    double spill_;  ///< 0 when the operands of one product fit in L2, 1 when they are twice its size
+    double inverse_slowdown_;
+    double seconds_per_flop_byte_;  ///< of one unit, per FLOP of a column of k one byte deep
+    double ideal_compute_, ideal_load_;
+    double load_, store_;   ///< each operand once
+    double reread_;         ///< times one over the wave's edge: what a wave reads again once L2 is too small
+    double ramp_;           ///< filling the memory pipeline
+    double least_rest_;     ///< what every variant takes besides its main loops
+    double split_traffic_;  ///< writing and reading one part of a split k
 };
 
 GemmPricing::GemmPricing(const Pricer& pricer, const Gemm& gemm)
@@ -75,15 +86,26 @@ GemmPricing::GemmPricing(const Pricer& pricer, const Gemm& gemm)
       n_(static_cast<double>(std::max<std::int64_t>(1, gemm.n))),
       k_(static_cast<double>(std::max<std::int64_t>(1, gemm.k))),
       batch_(static_cast<double>(std::max<std::int64_t>(1, gemm.batch))),
-      element_(element_bytes(gemm.precision)),
+      half_words_(0.5 * k_ * element_bytes(gemm.precision)),
       units_(static_cast<double>(pricer.device_.units)),
-      second_per_flop_(pricer.seconds_per_flop_[static_cast<std::size_t>(gemm.precision)]) {
+      max_split_(static_cast<double>(profile_.max_split_k)) {
     align(gemm);
-    const double operands = (m_ * k_ + k_ * n_) * element_;
-    ideal_compute_ = 2.0 * m_ * n_ * k_ * batch_ * second_per_flop_ / units_;
+    inverse_slowdown_ = 1.0 / slowdown_;
+    const double element = element_bytes(gemm.precision);
+    const double result = m_ * n_ * batch_;
+    const double operands = (m_ * k_ + k_ * n_) * element;
+    const double spill = std::clamp(operands * pricer.inverse_l2_ - 1.0, 0.0, 1.0);
+    const double seconds_per_flop = pricer.seconds_per_flop_[static_cast<std::size_t>(gemm.precision)];
+    seconds_per_flop_byte_ = seconds_per_flop * slowdown_ / element;
+    ideal_compute_ = 2.0 * result * k_ * seconds_per_flop * pricer.inverse_units_;
     ideal_load_ = operands * batch_ * pricer.seconds_per_byte_;
-    ideal_store_ = m_ * n_ * batch_ * std::max(2.0, element_) * pricer.seconds_per_byte_;
-    spill_ = std::clamp(operands / pricer.device_.l2.value - 1.0, 0.0, 1.0);
+    load_ = ideal_load_ * load_slowdown_;
+    store_ = result * std::max(2.0, element) * pricer.seconds_per_byte_;
+    reread_ = 2.0 * result * k_ * element * spill * pricer.seconds_per_byte_;
+    ramp_ = pricer.profile_.bandwidth_ramp.value * pricer.seconds_per_byte_;
+    least_rest_ =
+        profile_.exposed_store * store_ + profile_.tile_overhead.value + ramp_ + pricer.profile_.kernel_gap.value;
+    split_traffic_ = 8.0 * result * pricer.seconds_per_l2_byte_;  // fp32, there and back
 }
 
 void GemmPricing::align(const Gemm& gemm) {
@@ -102,75 +124,72 @@ void GemmPricing::align(const Gemm& gemm) {
 }
 
 /// Computing and moving memory overlap, but for part of the shorter and part of writing C.
-double GemmPricing::overlapped(const Parts& parts) const {
-    const double store = parts.store;
-    return std::max(parts.compute + profile_.exposed_store * store, parts.load + store) +
-           profile_.exposed_load * std::min(parts.compute, parts.load);
+double GemmPricing::overlapped(double compute, double load) const {
+    return std::max(compute + profile_.exposed_store * store_, load + store_) +
+           profile_.exposed_load * std::min(compute, load);
 }
 
-GemmPricing::Parts GemmPricing::price(const Pricer::Variant& variant, double split) const {
-    const double step = variant.k * 2.0 / element_;
-    const double depth = ceil_positive(k_ / split / step) * step;
+GemmPricing::Parts GemmPricing::price(const Pricer::Variant& variant, Split split, double limit) const {
+    const double steps = ceil_product(half_words_, variant.inverse_k * split.inverse);
+    const double depth_bytes = steps * variant.k * 2.0;
     Parts parts;
     parts.variant = &variant;
-    parts.split = split;
-    parts.blocks = batch_ * ceil_positive(m_ / variant.m) * ceil_positive(n_ / variant.n) * split;
-    const double per_unit = ceil_positive(parts.blocks / units_);
-    const double block = variant.flops_per_k * depth * second_per_flop_ * slowdown_;
-    parts.padded = parts.blocks / units_ * block;
-    const double rounds = ceil_positive(per_unit / variant.resident);
+    parts.split = split.parts;
+    parts.blocks = batch_ * ceil_product(m_, variant.inverse_m) * ceil_product(n_, variant.inverse_n) * split.parts;
+    const double per_unit = ceil_product(parts.blocks, pricer_.inverse_units_);
+    const double rounds = ceil_product(per_unit, variant.inverse_resident);
+    const double block = variant.flops_per_k * depth_bytes * seconds_per_flop_byte_;
     const double block_rows = std::min(m_, variant.m) + std::min(n_, variant.n);
-    const double through_l2 = parts.blocks * block_rows * depth * element_ * pricer_.seconds_per_l2_byte_;
-    const double stepping = rounds * depth / step * profile_.step_latency.value;
+    const double through_l2 = parts.blocks * block_rows * depth_bytes * pricer_.seconds_per_l2_byte_;
+    const double stepping = rounds * steps * profile_.step_latency.value;
     parts.compute = std::max({per_unit * block, through_l2, stepping});
+    if (parts.compute + least_rest_ >= limit) return parts;
 
-    const double reread =
-        2.0 * m_ * n_ * k_ * batch_ * element_ * variant.inverse_wave_edge * pricer_.seconds_per_byte_;
-    parts.load = std::max(ideal_load_ * load_slowdown_, reread * spill_);
-    parts.store = ideal_store_;
-
-    const Profile& profile = pricer_.profile_;
-    parts.overhead = rounds * profile_.tile_overhead.value + profile.bandwidth_ramp.value * pricer_.seconds_per_byte_;
-    if (split > 1.0) {
-        parts.overhead += profile_.split_overhead.value + 8.0 * m_ * n_ * batch_ * split * pricer_.seconds_per_l2_byte_;
-    }
-    const double body = overlapped(parts) + parts.overhead;
-    parts.total = body * throttle(profile, pricer_.clock_, parts.padded / body) + profile.kernel_gap.value;
+    parts.padded = parts.blocks * pricer_.inverse_units_ * block;
+    parts.load = std::max(load_, reread_ * variant.inverse_wave_edge);
+    parts.overhead = rounds * profile_.tile_overhead.value + ramp_;
+    if (split.parts > 1.0) parts.overhead += profile_.split_overhead.value + split.parts * split_traffic_;
+    const double body = overlapped(parts.compute, parts.load) + parts.overhead;
+    parts.total = pricer_.power_.slowed(body, parts.padded * inverse_slowdown_) + pricer_.profile_.kernel_gap.value;
     return parts;
+}
+
+/// Splitting k further shortens the main loops at most to nothing, and costs more traffic, the first time its overhead.
+bool GemmPricing::worth_splitting(const Parts& parts) const {
+    const double gain = overlapped(parts.compute, load_) - overlapped(0.0, load_);
+    return gain > parts.split * split_traffic_ + (parts.split > 1.0 ? 0.0 : profile_.split_overhead.value);
 }
 
 GemmPricing::Parts GemmPricing::best() const {
     Parts best;
-    best.total = HUGE_VAL;
     for (const Pricer::Variant& variant : pricer_.variants_) {
-        for (double split = 1.0; split <= static_cast<double>(profile_.max_split_k); split *= 2.0) {
-            const Parts parts = price(variant, split);
+        for (Split split; split.parts <= max_split_; split = {split.parts * 2.0, split.inverse * 0.5}) {
+            const Parts parts = price(variant, split, best.total);
             if (parts.total < best.total) best = parts;
-            if (parts.blocks >= units_) break;
+            if (parts.blocks >= units_ || !worth_splitting(parts)) break;
         }
     }
+    assert(best.variant != nullptr);  // a profile has tiles
     return best;
 }
 
 Cost GemmPricing::explain(const Parts& parts) const {
-    const double load = ideal_load_ * load_slowdown_;
-    const double padded = parts.padded;
-    const double body = overlapped(parts) + parts.overhead;
+    const Profile& profile = pricer_.profile_;
+    const double gap = profile.kernel_gap.value;
+    const double memory = load_ + store_;
     Explanation explanation;
-    explanation.reach(Term::Roofline, std::max(ideal_compute_, ideal_load_ + ideal_store_));
-    explanation.reach(Term::Alignment, std::max(ideal_compute_ * slowdown_, load + ideal_store_));
-    explanation.reach(Term::Tile, std::max(padded, load + ideal_store_));
-    explanation.reach(Term::Wave, std::max(parts.compute, load + ideal_store_));
-    explanation.reach(Term::Memory, overlapped(parts));
-    explanation.reach(Term::Occupancy, body);
-    explanation.reach(Term::Power, parts.total - pricer_.profile_.kernel_gap.value);
+    explanation.reach(Term::Roofline, std::max(ideal_compute_, ideal_load_ + store_));
+    explanation.reach(Term::Alignment, std::max(ideal_compute_ * slowdown_, memory));
+    explanation.reach(Term::Tile, std::max(parts.padded, memory));
+    explanation.reach(Term::Wave, std::max(parts.compute, memory));
+    explanation.reach(Term::Memory, overlapped(parts.compute, parts.load));
+    explanation.reach(Term::Occupancy, overlapped(parts.compute, parts.load) + parts.overhead);
+    explanation.reach(Term::Power, parts.total - gap);
     explanation.reach(Term::Launch, parts.total);
 
-    const double waiting = parts.overhead + pricer_.profile_.kernel_gap.value;
-    const Bound bound = waiting > 0.5 * parts.total                ? Bound::Latency
-                        : parts.load + parts.store > parts.compute ? Bound::Memory
-                                                                   : Bound::Compute;
-    const Profile& profile = pricer_.profile_;
+    const Bound bound = parts.overhead + gap > 0.5 * parts.total ? Bound::Latency
+                        : parts.load + store_ > parts.compute    ? Bound::Memory
+                                                                 : Bound::Compute;
     Cost cost = explanation.finish(bound, profile.evidence, profile.gemm_interval);
     cost.tile_m = static_cast<std::int32_t>(parts.variant->m);
     cost.tile_n = static_cast<std::int32_t>(parts.variant->n);
@@ -178,8 +197,6 @@ Cost GemmPricing::explain(const Parts& parts) const {
     cost.waves = parts.blocks / (units_ * parts.variant->resident);
     return cost;
 }
-
-Cost GemmPricing::price() const { return explain(best()); }
 
 Cost Pricer::price(const Gemm& gemm) const { return GemmPricing(*this, gemm).price(); }
 

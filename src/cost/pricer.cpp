@@ -38,6 +38,12 @@ AlignmentLadder rooted(const AlignmentLadder& ladder) {
 
 }  // namespace
 
+Pricer::PowerCap Pricer::power_cap(const Profile& profile, Clock clock) {
+    if (clock == Clock::Burst) return {};
+    const double limit = 1.0 / profile.sustained_fraction - 1.0;
+    return {profile.power_onset, limit / (profile.power_full - profile.power_onset), limit};
+}
+
 Pricer::Pricer(const Device& device, const Profile& profile, Clock clock)
     : device_(device), profile_(profile), clock_(clock) {
     const double units = static_cast<double>(device.units);
@@ -47,12 +53,14 @@ Pricer::Pricer(const Device& device, const Profile& profile, Clock clock)
     }
     seconds_per_byte_ = 1.0 / (device.bandwidth.value * profile.bandwidth_fraction);
     seconds_per_l2_byte_ = 1.0 / profile.gemm.l2_bandwidth.value;
+    inverse_units_ = 1.0 / units;
+    inverse_l2_ = 1.0 / device.l2.value;
+    power_ = power_cap(profile, clock);
     for (const Tile& tile : profile.gemm.tiles) {
-        const double m = static_cast<double>(tile.m);
-        const double n = static_cast<double>(tile.n);
-        variants_.push_back({m, n, static_cast<double>(tile.k), static_cast<double>(tile.resident),
-                             2.0 * m * n / tile.efficiency, 1.0 / std::sqrt(units * tile.resident * m * n),
-                             variants_.size()});
+        const double m = static_cast<double>(tile.m), n = static_cast<double>(tile.n), k = static_cast<double>(tile.k);
+        const double resident = tile.resident;
+        variants_.push_back({m, n, k, 1.0 / m, 1.0 / n, 1.0 / k, resident, 1.0 / resident,
+                             2.0 * m * n / tile.efficiency, 1.0 / std::sqrt(units * resident * m * n)});
     }
     slowdown_ = {inverted(profile.gemm.output), inverted(profile.gemm.reduced)};
     load_slowdown_ = {rooted(slowdown_[0]), rooted(slowdown_[1])};
