@@ -97,11 +97,10 @@ void loss(Builder& b, std::int64_t rows) {
     }
 }
 
-/// Every token's logits in training, the last token's of each sequence otherwise.
+/// Every token's logits.
 void head(Builder& b) {
     const Shape& s = b.shape;
-    const bool train = b.work.phase == Phase::Train;
-    const std::int64_t rows = train ? b.tokens : b.work.batch;
+    const std::int64_t rows = b.tokens;
     const std::int64_t width = embedding_width(s);
     const std::int64_t tp = b.work.parallel.tp;
     if (s.norms.final) {
@@ -124,7 +123,7 @@ void head(Builder& b) {
               .bias = s.bias.head,
               .rows = rows,
               .low_precision = false});
-    if (train) return loss(b, rows);
+    if (b.work.phase == Phase::Train) return loss(b, rows);
     const double logits = bytes_of(rows, s.vocab, b.element) * static_cast<double>(tp);
     b.collective("head all-gather", {CollectiveKind::AllGather, {logits}, tp}, Pass::Forward);
 }

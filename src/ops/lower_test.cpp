@@ -239,8 +239,8 @@ TEST(Lower, FramesTheLayersWithEmbeddingHeadLossAndOptimizer) {
     }
 }
 
-TEST(Lower, TakesLogitsOfTheLastTokenWhenServing) {
-    for (const auto& [phase, rows] : {std::pair{Phase::Train, 8192}, {Phase::Prefill, 4}, {Phase::Decode, 4}}) {
+TEST(Lower, TakesLogitsOfEveryToken) {
+    for (const auto& [phase, rows] : {std::pair{Phase::Train, 8192}, {Phase::Prefill, 8192}, {Phase::Decode, 4}}) {
         Workload work;
         work.phase = phase;
         EXPECT_EQ(std::get<Gemm>(find_op(lower(gpt2(), work), "head")->work).m, rows);
