@@ -88,8 +88,7 @@ CheckedParameters count_checked(const Shape& shape) {
 
 ParameterCount count_parameters(const Shape& shape) {
     const CheckedParameters checked = count_checked(shape);
-    const auto total = checked.total().value();
-    assert(total && "count_parameters requires a valid shape");
+    assert(checked.total().value() && "count_parameters requires a valid shape");
     const auto part = [](CheckedCount count) { return count.value().value_or(0); };
     return {.embedding = part(checked.embedding),
             .attention = part(checked.attention),
