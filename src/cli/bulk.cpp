@@ -116,6 +116,7 @@ Problems check_usage(const Arguments& arguments, const std::string& input, const
     for (const char* flag : {"--json", "--why", "--scope"}) {
         if (arguments.has(flag)) problems.push_back({flag, 0, "is not for predictions in bulk", "leave it out"});
     }
+    if (input != "-" && !is_file(input)) problems.push_back({input, 0, "is not there", "check the path"});
     if (same_file(input, output)) problems.push_back({"--output", 0, "is the file that is read", "name another file"});
     return problems;
 }

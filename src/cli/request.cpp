@@ -26,6 +26,19 @@ void note_origin(Request& request, const std::string& what, const std::string& o
     if (origin != built_in) request.used.push_back(what + " from " + origin);
 }
 
+/// A mode the device lacks is priced as what software falls back to, and that is said.
+void warn_of_precision(const Request& request, const Session& session) {
+    const Precision precision = request.workload.precision;
+    if (request.device.peak[static_cast<std::size_t>(precision)]) return;
+    std::string others;
+    for (const auto& [word, other] : names<Precision>) {
+        if (request.device.peak[static_cast<std::size_t>(other)])
+            others += (others.empty() ? "" : ", ") + std::string(word);
+    }
+    warn(session, request.device.name + " has no " + std::string(name_of(precision)) +
+                      " matrix mode; priced at the rate software falls back to. It has: " + others + " (--precision)");
+}
+
 void take_shape(const Arguments& arguments, const std::string& name, Request& request, Problems& problems) {
     apply_shape_flags(arguments, request.shape);
     append(problems, placed(validate(request.shape), arguments, name));
@@ -54,6 +67,7 @@ Result<Request> make_request(const Arguments& arguments, const std::string& name
     note_origin(request, "device " + device->device.name, device->origin);
     request.profile = assumed_profile(device->device);
     request.device = std::move(device->device);
+    warn_of_precision(request, session);
     return request;
 }
 

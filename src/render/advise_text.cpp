@@ -71,7 +71,8 @@ void append_kernels(std::string& out, const Prediction& prediction, const Style&
     table.append_to(out, style);
 }
 
-void append_findings(std::string& out, const std::vector<Finding>& findings, const Style& style) {
+void append_findings(std::string& out, const Advice& advice, const Style& style) {
+    const std::vector<Finding>& findings = advice.findings;
     std::size_t shown = 0;
     for (const Finding& finding : findings) {
         if (finding.severity == Severity::Info || shown == findings_shown) continue;
@@ -82,7 +83,10 @@ void append_findings(std::string& out, const std::vector<Finding>& findings, con
         ++shown;
     }
     if (shown == 0) out += "  none that costs 1% of the step here\n";
-    if (findings.size() > shown) out += fmt::format("  {} more: tilewright lint\n", findings.size() - shown);
+    if (findings.size() > shown) {
+        out += fmt::format("  {} more: tilewright lint {} --gpu {}\n", findings.size() - shown,
+                           advice.prediction.shape.name, advice.prediction.device.name);
+    }
 }
 
 }  // namespace
@@ -96,7 +100,7 @@ std::string advise_text(const Advice& advice, const Style& style) {
     append_title(out, "Slowest kernels", style);
     append_kernels(out, advice.prediction, style);
     append_title(out, "What in the shape wastes the chip", style);
-    append_findings(out, advice.findings, style);
+    append_findings(out, advice, style);
     append_title(out, "Faster shapes of equal size", style);
     append_candidates(out, advice.found, style);
     if (advice.found.candidates.empty()) out += "  none found\n";

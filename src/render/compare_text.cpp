@@ -36,6 +36,8 @@ std::vector<Component> components_of(const std::vector<Prediction>& predictions)
     return ordered;
 }
 
+std::string shown(Seconds time) { return time.value == 0.0 ? "-" : time_text(time); }
+
 std::string ratio(Seconds base, Seconds time) {
     if (base.value == 0.0 || time.value == 0.0) return "-";
     return speedup_text(base / time);
@@ -81,9 +83,9 @@ public:
 private:
     std::vector<Cell> times(Cell name, const TimeOf& time_of) const {
         const Seconds base = time_of(base_);
-        std::vector<Cell> row = {std::move(name), time_text(base)};
+        std::vector<Cell> row = {std::move(name), shown(base)};
         for (const Prediction& other : others_) {
-            row.emplace_back(time_text(time_of(other)));
+            row.emplace_back(shown(time_of(other)));
             row.push_back(ratio_cell(base, time_of(other)));
         }
         return row;

@@ -39,13 +39,16 @@ std::string summary(const LintReport& report) {
                        count(Severity::Warning), percent_text(report.min_cost), count(Severity::Info));
 }
 
-/// The fix with the largest gain among all findings that are more than information.
+/// The fix with the largest gain among all findings that are more than information. A smaller vocabulary is never
+/// proposed here: the tokens it cuts off may be in use.
 const Fix* best_fix(const std::vector<Finding>& findings) {
     const Fix* best = nullptr;
     for (const Finding& finding : findings) {
         if (finding.severity == Severity::Info) continue;
         for (const Fix& fix : finding.fixes) {
-            if (fix.gain.value > 0 && (best == nullptr || fix.gain > best->gain)) best = &fix;
+            const bool cuts_tokens = fix.dimension == "vocab" && fix.to < fix.from;
+            if (cuts_tokens || fix.gain.value <= 0) continue;
+            if (best == nullptr || fix.gain > best->gain) best = &fix;
         }
     }
     return best;
@@ -58,7 +61,7 @@ std::string sentence(const LintReport& report) {
                                finding.quantity, finding.code);
         }
     }
-    if (const Fix* best = best_fix(report.findings)) return "Start with " + fix_text(*best) + ".";
+    if (const Fix* best = best_fix(report.findings)) return "Recommendation: " + fix_text(*best) + ".";
     return fmt::format("Nothing in this shape costs {} of the step on {}.", percent_text(report.min_cost),
                        report.device.name);
 }

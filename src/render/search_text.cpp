@@ -31,10 +31,10 @@ void append_candidates(std::string& out, const SearchResult& found, const Style&
 }
 
 std::string recommendation(const SearchResult& found) {
-    if (found.candidates.empty()) return "Keep this shape: none of equal size is predicted to be faster.";
+    if (found.candidates.empty()) return "keep this shape; none of equal size is predicted to be faster.";
     const Candidate& best = found.candidates.front();
     const bool sure = best.low > 1.0;
-    return fmt::format("{} {}: {} faster ({}) with {} parameters{}", sure ? "Take" : "Try", changes_text(best),
+    return fmt::format("{} {}: {} the speed ({}), parameters {}{}", sure ? "take" : "try", changes_text(best),
                        speedup_text(best.speedup), speedup_interval(best.low, best.high),
                        change_text(best.parameter_change),
                        sure ? "." : "; the interval includes no gain, so measure before you commit to it.");
@@ -52,7 +52,7 @@ std::string search_text(const Prediction& baseline, const SearchResult& found, c
                     grouped_text(static_cast<double>(found.shapes_priced)), time_text(baseline.step.sum.time)),
         2, style);
     append_evidence(out, baseline, style);
-    append_paragraph(out, recommendation(found), 2, style);
+    append_paragraph(out, "Recommendation: " + recommendation(found), 2, style);
     return out;
 }
 

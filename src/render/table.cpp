@@ -8,7 +8,8 @@ namespace tilewright::render {
 namespace {
 
 constexpr int indent = 2;
-constexpr int narrowest = 12;  ///< a flexible column is never squeezed below this
+constexpr std::size_t crowd = 6;  ///< tables with more columns give up the second space between them first
+constexpr int narrowest = 12;     ///< a flexible column is never squeezed below this
 
 std::string padded(const Cell& cell, Align align, int width, const Style& style) {
     const auto fill = static_cast<std::size_t>(std::max(0, width - display_width(cell.text)));
@@ -27,7 +28,7 @@ int total(const std::vector<int>& widths, int gap) {
 
 }  // namespace
 
-std::vector<int> Table::widths(const Style& style) const {
+std::vector<int> Table::natural_widths() const {
     std::vector<int> widths;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
         int width = display_width(columns_[i].title);
@@ -36,16 +37,17 @@ std::vector<int> Table::widths(const Style& style) const {
         }
         widths.push_back(width);
     }
-    const int excess = total(widths, 2) - style.width;
-    for (std::size_t i = 0; i < columns_.size() && excess > 0; ++i) {
-        if (columns_[i].flexible) widths[i] = std::max(std::min(widths[i], narrowest), widths[i] - excess);
-    }
     return widths;
 }
 
 void Table::append_to(std::string& out, const Style& style) const {
-    const std::vector<int> width = widths(style);
-    const std::string gap(total(width, 2) > style.width ? 1 : 2, ' ');
+    std::vector<int> width = natural_widths();
+    const bool crowded = columns_.size() > crowd && total(width, 2) > style.width;
+    const std::string gap(crowded ? 1 : 2, ' ');
+    const int excess = std::max(0, total(width, crowded ? 1 : 2) - style.width);
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        if (columns_[i].flexible) width[i] = std::max(std::min(width[i], narrowest), width[i] - excess);
+    }
     const auto append_row = [&](const std::vector<Cell>& cells) {
         std::vector<std::vector<std::string>> lines;
         std::size_t height = 1;

@@ -38,7 +38,7 @@ public:
     void append_to(std::string& out, const Style& style) const;
 
 private:
-    std::vector<int> widths(const Style& style) const;
+    std::vector<int> natural_widths() const;
 
     std::vector<Column> columns_;
     std::vector<std::vector<Cell>> rows_;

@@ -15,7 +15,8 @@ struct Scale {
     double size;
 };
 
-constexpr std::array<Scale, 5> byte_scales = {{{"TB", 1e12}, {"GB", 1e9}, {"MB", 1e6}, {"kB", 1e3}, {"B", 1.0}}};
+constexpr std::array<Scale, 5> byte_scales = {
+    {{"TiB", 0x1p40}, {"GiB", 0x1p30}, {"MiB", 0x1p20}, {"KiB", 0x1p10}, {"B", 1.0}}};
 constexpr std::array<Scale, 4> bandwidth_scales = {{{"TB/s", 1e12}, {"GB/s", 1e9}, {"MB/s", 1e6}, {"B/s", 1.0}}};
 constexpr std::array<Scale, 4> flop_scales = {
     {{"PFLOP/s", 1e15}, {"TFLOP/s", 1e12}, {"GFLOP/s", 1e9}, {"FLOP/s", 1.0}}};

@@ -10,7 +10,7 @@ namespace tilewright::render {
 
 std::string time_text(Seconds time);                    ///< "12.3 µs", "412 ms", "1.23 s"
 std::string interval_text(Seconds low, Seconds high);   ///< "350–480 ms", in the unit of `high`
-std::string bytes_text(Bytes bytes);                    ///< "45.2 GB", decimal as data sheets count
+std::string bytes_text(Bytes bytes);                    ///< "45.2 GiB", as memory is made
 std::string bandwidth_text(BytesPerSecond rate);        ///< "4.80 TB/s"
 std::string rate_text(FlopsPerSecond rate);             ///< "989 TFLOP/s"
 std::string count_text(double count);                   ///< "2.65 B", "355 M", "12.3 k"

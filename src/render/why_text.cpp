@@ -12,21 +12,21 @@
 namespace tilewright::render {
 namespace {
 
+/// Sizes in as few columns as they can be read in.
 struct SizeText {
     std::string operator()(const Gemm& gemm) const {
-        const std::string many = gemm.batch > 1 ? fmt::format("{} × ", gemm.batch) : "";
+        const std::string many = gemm.batch > 1 ? fmt::format("{}·", gemm.batch) : "";
         return fmt::format("{} {}{}×{}×{}", name_of(gemm.layout), many, gemm.m, gemm.n, gemm.k);
     }
     std::string operator()(const Attention& attention) const {
-        return fmt::format("{} × {} heads, {} over {}, {}", attention.batch, attention.heads, attention.q_len,
-                           attention.kv_len, attention.head_dim);
+        return fmt::format("{}·{} heads {}×{}×{}", attention.batch, attention.heads, attention.q_len, attention.kv_len,
+                           attention.head_dim);
     }
     std::string operator()(const Stream& stream) const {
-        return fmt::format("{} × {}, {}", stream.rows, stream.width, bytes_text(stream.read + stream.written));
+        return fmt::format("{}×{} {}", stream.rows, stream.width, bytes_text(stream.read + stream.written));
     }
     std::string operator()(const Collective& collective) const {
-        return fmt::format("{} of {} over {}", name_of(collective.kind), bytes_text(collective.bytes),
-                           collective.ranks);
+        return fmt::format("{} over {}", bytes_text(collective.bytes), collective.ranks);
     }
 };
 
@@ -50,7 +50,9 @@ void append_kernels(std::string& out, const GraphCost& step, const Style& style)
                    tile_text(priced.cost), priced.cost.waves > 0 ? fmt::format("{:.2f}", priced.cost.waves) : "-",
                    time_text(priced.cost.time), std::string(name_of(priced.cost.bound))});
     }
-    out += paint("Kernels as launched (size is m×n×k; tile/split)", Tone::Strong, style) + "\n";
+    out +=
+        paint("Kernels as launched (size: batch·m×n×k, queries×keys×head size; tile/split of k)", Tone::Strong, style) +
+        "\n";
     table.append_to(out, style);
     out += "\n";
 }
@@ -80,9 +82,10 @@ void append_terms(std::string& out, const GraphCost& step, const Style& style) {
     columns.push_back({"total", Align::Right});
     Table table(columns);
     const auto cell = [&](Seconds time) {
-        return time.value == 0.0 ? "-" : fmt::format("{:.3f}", time.value / unit.seconds);
+        std::string text = fmt::format("{:.3f}", time.value / unit.seconds);
+        return text == "0.000" || text == "-0.000" ? "-" : text;
     };
-    for (const PricedOp& priced : step.ops) {
+    for (const PricedOp& priced : slowest(step, step.ops.size())) {
         std::vector<Cell> row = {std::string(priced.op.name)};
         for (const Term term : terms)
             row.emplace_back(cell(priced.cost.term(term) * static_cast<double>(priced.op.count)));
