@@ -44,10 +44,13 @@ using Status = Outcome<Done>;
 
 }  // namespace tilewright::measure
 
+#define TW_JOINED(a, b) a##b
+#define TW_NAMED(a, b) TW_JOINED(a, b)
+
 /// Returns the fault of `expression` (a Status or an Outcome) from the calling function, if it has one.
-#define TW_TRY(expression)                                        \
-    do {                                                          \
-        if (auto tw_outcome_ = (expression); !tw_outcome_.ok()) { \
-            return tw_outcome_.fault();                           \
-        }                                                         \
+#define TW_TRY(expression)                                                                          \
+    do {                                                                                            \
+        if (auto TW_NAMED(outcome_, __LINE__) = (expression); !TW_NAMED(outcome_, __LINE__).ok()) { \
+            return TW_NAMED(outcome_, __LINE__).fault();                                            \
+        }                                                                                           \
     } while (false)
