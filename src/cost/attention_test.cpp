@@ -1,0 +1,94 @@
+// Attention: padding to the kernel's head size, masks that save tiles, decoding bound by the cache, and the unfused
+// sum.
+#include <gtest/gtest.h>
+
+#include "cost/fixtures.h"
+#include "tilewright/cost.h"
+
+namespace tilewright {
+namespace {
+
+Attention causal(std::int64_t head_dim, AttentionPass pass = AttentionPass::Forward) {
+    Attention attention;
+    attention.batch = 4;
+    attention.heads = attention.kv_heads = 16;
+    attention.q_len = attention.kv_len = 4096;
+    attention.head_dim = head_dim;
+    attention.pass = pass;
+    return attention;
+}
+
+double teraflops(const Pricer& pricer, const Attention& attention) {
+    Op op;
+    op.work = attention;
+    return (flops(op) / pricer.price(op).time).value * 1e-12;
+}
+
+TEST(Attention, RatesAgreeWithMeasuredOnes) {
+    const Pricer pricer(h200(), assumed_profile(h200()));
+    struct Rate {
+        std::int64_t head_dim;
+        double forward, backward;  ///< TFLOP/s of cuDNN on an H200
+    };
+    for (const Rate& rate : {Rate{64, 430, 380}, {80, 360, 285}, {96, 440, 360}, {128, 610, 500}, {256, 650, 350}}) {
+        const double forward = teraflops(pricer, causal(rate.head_dim));
+        const double backward = teraflops(pricer, causal(rate.head_dim, AttentionPass::Backward));
+        EXPECT_NEAR(forward / rate.forward, 1.0, 0.15) << rate.head_dim;
+        EXPECT_NEAR(backward / rate.backward, 1.0, 0.15) << rate.head_dim;
+    }
+}
+
+TEST(Attention, PaysForTheKernelsHeadSize) {
+    const Pricer pricer(h200(), assumed_profile(h200()));
+    EXPECT_GT(pricer.price(causal(72)).term(Term::Alignment).value, 0.0);
+    EXPECT_EQ(pricer.price(causal(128)).term(Term::Alignment).value, 0.0);
+    EXPECT_NEAR(pricer.price(causal(80)).time / pricer.price(causal(128)).time, 1.0, 0.1);
+}
+
+TEST(Attention, ACausalMaskHalvesLongSequencesOnly) {
+    const Pricer pricer(h200(), assumed_profile(h200()));
+    const auto saving = [&](std::int64_t length) {
+        Attention masked = causal(128);
+        masked.q_len = masked.kv_len = length;
+        Attention full = masked;
+        full.causal = false;
+        return pricer.price(full).time / pricer.price(masked).time;
+    };
+    EXPECT_NEAR(saving(32768), 2.0, 0.1);
+    EXPECT_LT(saving(512), 1.5);
+}
+
+TEST(Attention, DecodingIsBoundByTheCache) {
+    const Pricer pricer(h200(), assumed_profile(h200()));
+    Attention decode = causal(128);
+    decode.batch = 32;
+    decode.heads = 32;
+    decode.kv_heads = 8;
+    decode.q_len = 1;
+    decode.kv_len = 8192;
+    const Cost cost = pricer.price(decode);
+    const double cache = 2.0 * 2 * 32 * 8 * 8192 * 128;
+    EXPECT_EQ(cost.bound, Bound::Memory);
+    EXPECT_GT(cache / cost.time.value, 0.6 * 4800e9);
+    decode.batch = 1;  // eight key-value heads: the keys must be split to fill the chip
+    EXPECT_LT(pricer.price(decode).time, microseconds(25));
+}
+
+TEST(Attention, UnfusedIsTheSumOfItsKernels) {
+    const Pricer pricer(h200(), assumed_profile(h200()));
+    Attention attention = causal(128);
+    attention.backend = AttentionBackend::Unfused;
+    const Cost sum = pricer.price(attention);
+    const Seconds score = pricer.price(Gemm{Layout::TN, 4096, 4096, 128, 64}).time;
+    const Seconds value = pricer.price(Gemm{Layout::NN, 4096, 128, 4096, 64}).time;
+    EXPECT_GT(sum.time, score + value);
+    EXPECT_GT(sum.time, pricer.price(causal(128)).time * 3.0);
+    attention.backend = AttentionBackend::Auto;
+    attention.head_dim = 264;  // no fused kernel takes it
+    Attention named = attention;
+    named.backend = AttentionBackend::Unfused;
+    EXPECT_EQ(pricer.price(attention).time, pricer.price(named).time);
+}
+
+}  // namespace
+}  // namespace tilewright

@@ -1,0 +1,104 @@
+// Streams, collectives and whole graphs: what sums must be, and the paper's layer at h = 2560 in the paper's order.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "cost/fixtures.h"
+#include "tilewright/cost.h"
+
+namespace tilewright {
+namespace {
+
+/// The paper's layer: GPT-style, fp16, 4 x 2048 tokens, forward, attention not fused.
+OpGraph paper_layer(std::int64_t heads) {
+    Shape shape;
+    shape.hidden = 2560;
+    shape.layers = 32;
+    shape.heads = shape.kv_heads = heads;
+    shape.head_dim = 2560 / heads;
+    shape.ffn = 10240;
+    shape.vocab = 50257;
+    shape.positions = Positions::Learned;
+    shape.position_rows = 2048;
+    shape.bias = {true, true, true, false};
+    Workload workload;
+    workload.precision = Precision::Fp16;
+    workload.attention = AttentionBackend::Unfused;
+    workload.forward_only = true;
+    return lower_layer(shape, workload);
+}
+
+TEST(Graph, FewerWiderHeadsAreFasterOnAnA100) {
+    const Pricer pricer(a100(), assumed_profile(a100()));
+    double slower = HUGE_VAL;
+    for (std::int64_t heads : {80, 64, 40, 32, 20}) {
+        const double time = price(paper_layer(heads), pricer).sum.time.value;
+        EXPECT_LT(time, slower) << heads;
+        slower = time;
+    }
+    const Seconds wide = price(paper_layer(20), pricer).sum.time;
+    const Seconds gpt3 = price(paper_layer(32), pricer).sum.time;
+    EXPECT_GT(gpt3 / wide, 1.10);
+    EXPECT_LT(gpt3 / wide, 1.28);
+}
+
+TEST(Graph, SumsItsKernels) {
+    const Pricer pricer(h200(), assumed_profile(h200()));
+    OpGraph graph = paper_layer(32);
+    graph.ops[0].count = 3;
+    const GraphCost cost = price(graph, pricer);
+    Seconds time, terms;
+    std::int64_t launches = 0;
+    for (const PricedOp& priced : cost.ops) {
+        time += priced.total;
+        launches += priced.op.count;
+    }
+    for (Seconds term : cost.sum.terms) terms += term;
+    EXPECT_NEAR(cost.sum.time / time, 1.0, 1e-12);
+    EXPECT_NEAR(cost.sum.time / terms, 1.0, 1e-12);
+    EXPECT_EQ(cost.launches, launches);
+    EXPECT_EQ(cost.host_time, pricer.profile().host_launch * static_cast<double>(launches));
+    EXPECT_EQ(cost.sum.evidence, Evidence::Assumed);
+    const double utilization = model_flops_utilization(cost, pricer, Precision::Fp16);
+    EXPECT_NEAR(utilization, (total_flops(graph) / cost.sum.time) / pricer.peak(Precision::Fp16), 1e-12);
+}
+
+TEST(Stream, ReachesTheCopyBandwidth) {
+    const Pricer pricer(h200(), assumed_profile(h200()));
+    const Stream large{StreamKind::Pointwise, 8192, 65536, {1e9}, {1e9}};
+    EXPECT_NEAR(2e9 / pricer.price(large).time.value, 4.3e12, 0.05e12);
+    const Stream small{StreamKind::Pointwise, 1, 64, {128}, {128}};
+    EXPECT_EQ(pricer.price(small).bound, Bound::Latency);
+    EXPECT_NEAR(in_microseconds(pricer.price(small).time), 1.9, 0.3);
+}
+
+TEST(Stream, NormsOfRaggedRowsAreSlower) {
+    const Pricer pricer(a100(), assumed_profile(a100()));
+    const Bytes bytes{8192.0 * 14336 * 2};
+    const Stream ragged{StreamKind::Norm, 8192, 14337, bytes, bytes};
+    const Stream even{StreamKind::Norm, 8192, 14336, bytes, bytes};
+    EXPECT_NEAR(pricer.price(ragged).time / pricer.price(even).time, 1.5, 0.1);
+}
+
+TEST(Collective, FollowsTheRing) {
+    const Pricer pricer(h200(), assumed_profile(h200()));
+    const auto time = [&](CollectiveKind kind, double bytes, std::int64_t ranks) {
+        return pricer.price(Collective{kind, {bytes}, ranks}).time;
+    };
+    EXPECT_EQ(time(CollectiveKind::AllReduce, 1e9, 1).value, 0.0);
+    EXPECT_NEAR(time(CollectiveKind::AllReduce, 1e9, 8) / time(CollectiveKind::AllGather, 1e9, 8), 2.0, 0.01);
+    EXPECT_GT(time(CollectiveKind::AllReduce, 1e9, 16), time(CollectiveKind::AllReduce, 1e9, 8) * 4.0)
+        << "beyond the node the network is the slowest link";
+    EXPECT_LT(time(CollectiveKind::AllReduce, 512, 8), microseconds(30));
+}
+
+TEST(Pricer, AModeThePartLacksRunsAtTheNextWiderOne) {
+    const Pricer pricer(a100(), assumed_profile(a100()));
+    EXPECT_EQ(pricer.peak(Precision::Fp8), pricer.peak(Precision::Bf16));
+    Device volta = a100();
+    volta.peak[static_cast<std::size_t>(Precision::Bf16)].reset();
+    EXPECT_EQ(Pricer(volta, assumed_profile(volta)).peak(Precision::Bf16), pricer.peak(Precision::Fp32));
+}
+
+}  // namespace
+}  // namespace tilewright
