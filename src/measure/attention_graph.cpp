@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <limits>
-#include <span>
 
 namespace tilewright::measure {
 
