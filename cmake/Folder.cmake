@@ -3,6 +3,9 @@
 
 set_property(GLOBAL PROPERTY TILEWRIGHT_OBJECTS "")
 set(TILEWRIGHT_WARNINGS -Wall -Wextra -Wconversion -Wshadow -Werror)
+if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+  list(APPEND TILEWRIGHT_WARNINGS -Wno-restrict)  # false alarms on std::string's operator+ (GCC bug 105651)
+endif()
 
 if(TILEWRIGHT_TESTS)
   enable_testing()
