@@ -60,11 +60,11 @@ Result<DeviceFile> read_device_file(std::string_view bytes, const std::string& w
     fields.require("peak_flops_per_s", "a table of dense rates; docs/formats.md shows it");
     if (const Value* peaks = fields.table("peak_flops_per_s")) read_peaks(*peaks, file.device, report);
     fields.reject_unknown();
-    if (!report.clean()) return report.problems;
+    if (!report.clean()) return report.by_line();
     report.adopt(validate(file.device), [&](const std::string& field) {
         return fields.line_of(std::string_view(field).substr(0, field.find('.')));
     });
-    if (!report.clean()) return report.problems;
+    if (!report.clean()) return report.by_line();
     return file;
 }
 

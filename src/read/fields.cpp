@@ -12,6 +12,12 @@ void Report::add(int line, std::string what, std::string fix) {
     problems.push_back({where, line, std::move(what), std::move(fix)});
 }
 
+Problems Report::by_line() const {
+    Problems sorted = problems;
+    std::stable_sort(sorted.begin(), sorted.end(), [](const Problem& a, const Problem& b) { return a.line < b.line; });
+    return sorted;
+}
+
 WordFault unknown_word(std::string_view word, const std::vector<std::string>& known) {
     const std::string near = did_you_mean(word, known);
     const std::string all = "use " + join_or(known);

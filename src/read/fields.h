@@ -22,6 +22,7 @@ struct Report {
 
     bool clean() const { return problems.empty(); }
     void add(int line, std::string what, std::string fix = {});
+    Problems by_line() const;
 
     /// Takes over what `validate` found, each problem with the line of its field; `line_of` gives 0 for a field that
     /// the file does not state.

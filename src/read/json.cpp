@@ -215,7 +215,7 @@ private:
     }
 
     bool fail(std::string what, std::string fix = {}) {
-        if (fix.empty() && at_ >= text_.size()) fix = "the file seems to be cut off";
+        if (fix.empty()) fix = at_ < text_.size() ? "correct the file there" : "the file seems to be cut off";
         problems_.push_back({where_, line_, "not JSON: " + std::move(what), std::move(fix)});
         return false;
     }

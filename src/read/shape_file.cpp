@@ -147,7 +147,7 @@ Result<ShapeFile> read_shape(std::string_view bytes, const std::string& where) {
     read::Report report{where, {}};
     ShapeFile file = json && root->find("shape") == nullptr ? read::read_hugging_face(*root, report)
                                                             : read::read_own_shape(*root, report);
-    if (!report.clean()) return report.problems;
+    if (!report.clean()) return report.by_line();
     return file;
 }
 

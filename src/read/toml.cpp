@@ -81,7 +81,8 @@ private:
     }
 
     Problem too_deep(int line) const {
-        return {where_, line, "values are nested more than " + std::to_string(max_document_depth) + " deep", ""};
+        return {where_, line, "values are nested more than " + std::to_string(max_document_depth) + " deep",
+                "flatten it; docs/formats.md shows what is read"};
     }
 
     const std::string& where_;
@@ -103,7 +104,8 @@ Result<Value> read_toml(std::string_view bytes, const std::string& where) {
         if (!convert.problems.empty()) return convert.problems;
         return root;
     } catch (const toml::parse_error& error) {
-        return Problem{where, line_of(error.source()), "not TOML: " + std::string(error.description()), ""};
+        return Problem{where, line_of(error.source()), "not TOML: " + std::string(error.description()),
+                       "correct the file there; docs/formats.md and docs/shapes.md show what is read"};
     }
 }
 
