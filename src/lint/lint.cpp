@@ -45,8 +45,10 @@ std::vector<Finding> check_all(const Shape& shape, const Workload& workload, con
     return all;
 }
 
-bool has(const std::vector<Finding>& findings, std::string_view code) {
-    return std::any_of(findings.begin(), findings.end(), [&](const Finding& f) { return f.code == code; });
+/// Whether the same rule was already broken as badly.
+bool as_bad(const std::vector<Finding>& findings, const Finding& other) {
+    return std::any_of(findings.begin(), findings.end(),
+                       [&](const Finding& f) { return f.code == other.code && f.severity >= other.severity; });
 }
 
 /// Whether `after` is rid of the finding and has nothing that is impossible, or worse than it, that `before` had not.
@@ -54,7 +56,7 @@ bool better(const Finding& fixed, const std::vector<Finding>& before, const std:
     return std::none_of(after.begin(), after.end(), [&](const Finding& found) {
         if (found.code == fixed.code) return true;
         const bool worse = found.severity == Severity::Error || found.severity > fixed.severity;
-        return worse && !has(before, found.code);
+        return worse && !as_bad(before, found);
     });
 }
 
@@ -107,7 +109,7 @@ std::vector<Finding> lint(const Shape& shape, const Workload& workload, const Pr
         });
         sort_by_gain(finding.fixes);
     }
-    std::erase_if(findings, [](const Finding& f) { return f.fixes.empty() && f.severity != Severity::Error; });
+    std::erase_if(findings, [](const Finding& f) { return f.fixes.empty() && f.severity == Severity::Info; });
     std::sort(findings.begin(), findings.end(), comes_before);
     return findings;
 }
