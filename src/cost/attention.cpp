@@ -95,27 +95,29 @@ Cost Pricer::fused(const Attention& attention, const AttentionProfile& kernels) 
     const Grid g = grid(s, kernels, units);
     const double pairs = s.sequences * s.heads * s.queries * s.visible;
     const double tiled_pairs = std::max(pairs, g.tiled_rows * g.tiled_keys);
+    const double flops = s.flops_per_pair(d_padded, v_padded);
+    const double wave = std::max(1.0, g.busiest * units / g.blocks);
     const double exact = pairs * s.flops_per_pair(s.head_dim, s.v_dim) * best;
-    const double padded = pairs * s.flops_per_pair(d_padded, v_padded) * best;
-    const double tiled = tiled_pairs * s.flops_per_pair(d_padded, v_padded) * best / burst_share;
-    const double compute = tiled * std::max(1.0, g.busiest * units / g.blocks);
+    const double padded = pairs * flops * best;
+    const double tiled = tiled_pairs * flops * best;
+    const double compute = tiled * wave / burst_share;
     Op op;
     op.work = attention;
     const double memory = (bytes_read(op) + bytes_written(op)).value * seconds_per_byte_;
-    const double overlapped = std::max(compute, memory) + profile_.gemm.exposed_load * std::min(compute, memory);
+    const double exposed = profile_.gemm.exposed_load * std::min(compute, memory);
     const double overhead =
         std::max(1.0, g.blocks / units) * kernels.overhead.value + profile_.bandwidth_ramp.value * seconds_per_byte_;
-    const double body = overlapped + overhead;
-    const double throttled = power_.slowed(body, tiled * burst_share);
+    const double body = std::max(compute, memory) + exposed + overhead;
+    const double throttled = power_.slowed(body, tiled);
     const double gap = profile_.kernel_gap.value * (s.backward ? 3.0 : 1.0);  // backward: row sums before, dQ after
 
     Explanation explanation;
     explanation.reach(Term::Roofline, std::max(exact, memory));
     explanation.reach(Term::Alignment, std::max(padded, memory));
     explanation.reach(Term::Tile, std::max(tiled, memory));
-    explanation.reach(Term::Wave, std::max(compute, memory));
-    explanation.reach(Term::Memory, overlapped);
-    explanation.reach(Term::Occupancy, body);
+    explanation.reach(Term::Wave, std::max(tiled * wave, memory));
+    explanation.reach(Term::Memory, std::max(tiled * wave, memory) + exposed);
+    explanation.reach(Term::Occupancy, body);  // with what the softmax between the products takes
     explanation.reach(Term::Power, throttled);
     explanation.reach(Term::Launch, throttled + gap);
     const Bound bound = overhead + gap > 0.5 * (throttled + gap) ? Bound::Latency
