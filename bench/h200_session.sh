@@ -91,7 +91,7 @@ stage_layer() {
 }
 
 stage_cliff() {
-    shapes cliff 1305 1 cliff
+    shapes cliff 1299 1 cliff
     sweep gemm cliff "${BUDGET_CLIFF:-40s}" --from "$folder/shapes/cliff.csv"
 }
 

@@ -11,7 +11,7 @@ constexpr std::array sets = {
              "products of training, prefill and decode, all alignments, batched, vocabularies", draw_gemm_quick},
     ShapeSet{"gemm-clocks", "gemm", 1500, "those of gemm-quick to be timed sustained and burst as well",
              draw_gemm_clocks},
-    ShapeSet{"cliff", "gemm", 1305, "m, n and k by themselves in steps of one around 4096, each layout", draw_cliff},
+    ShapeSet{"cliff", "gemm", 1299, "m, n and k by themselves in steps of one around 4096, each layout", draw_cliff},
     ShapeSet{"attention", "attention", 1500, "forward and backward, head sizes 16 to 256, grouped heads, decode",
              draw_attention},
     ShapeSet{"stream", "stream", 1000, "norms, activations, softmax, loss, optimizer", draw_stream},

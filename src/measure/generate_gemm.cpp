@@ -231,6 +231,7 @@ std::vector<Case> draw_cliff(std::int64_t count, std::uint64_t) {
     for (const std::string_view layout : layouts) {
         for (std::int64_t Product::*side : {&Product::m, &Product::n, &Product::k}) {
             for (std::int64_t size = centre - reach; size <= centre + reach; ++size) {
+                if (size == centre && side != &Product::m) continue;  // the same product in all three
                 Product p{layout, centre, centre, centre};
                 p.*side = size;
                 cases.push_back(case_of(p));
