@@ -3,15 +3,17 @@
 #   bench/h200_session.sh PROGRAM FOLDER [STAGE…]
 # PROGRAM is tilewright-measure, FOLDER takes the samples (a rerun resumes there). Without stages, all run in order.
 # A sweep that loses the device (exit 3) is started again after the op that lost it; BUDGET_x shortens a stage. After
-# each stage all files are packed into ARCHIVE (default FOLDER.tar.gz).
+# each stage all files are packed into ARCHIVE (default FOLDER.tar.gz). cuBLASLt 13 and cuDNN 9 must be on the loader's
+# path.
 set -u -o pipefail
 
-usage() { sed -n '2,7p' "$0" | sed 's/^# //'; exit 2; }
+usage() { sed -n '2,8p' "$0" | sed 's/^# //'; exit 2; }
 [ $# -ge 2 ] || usage
 program=$(realpath "$1")
 folder=$2
 shift 2
 mkdir -p "$folder/shapes"
+"$program" --help >/dev/null || exit 3
 
 say() { printf '\n== %s (%s s since start)\n' "$1" "$SECONDS"; }
 
@@ -59,6 +61,7 @@ stage_smoke() {
     sweep attention smoke 20s --batch 4 --heads 16 --kv_heads 16 --q_len 2048 --kv_len 2048 --head_dim 64,128 --pass forward,backward
     sweep stream smoke 20s --kind layernorm,gelu,residual --rows 16384 --width 8192
     sweep layer smoke 20s --hidden 4096 --heads 32 --kv_heads 32 --ffn 16384 --batch 4 --seq 2048 --pass forward,train
+    head -n 1 "$folder/smoke.jsonl"
     "$program" samples show "$folder/smoke.jsonl"
     "$program" samples list "$folder/smoke.jsonl"
 }

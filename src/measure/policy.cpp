@@ -17,10 +17,15 @@ double six_digits(double value) {
 
 int launches_for(Seconds length, Seconds each) { return static_cast<int>(std::clamp(length / each, 1.0, 1e6) + 0.5); }
 
-double median(std::vector<double> values) { return summarize(std::move(values)).median_us; }
-
 bool agree(Hertz a, Hertz b, double tolerance) {
     return std::abs(a.value - b.value) <= tolerance * std::max(a.value, b.value);
+}
+
+/// The spread that quick repeats are judged by: cycles stay the same while the clock drifts from repeat to repeat.
+TimeStatistics cycle_statistics_of(const std::vector<Reading>& kept) {
+    std::vector<double> cycles;
+    for (const Reading& reading : kept) cycles.push_back(reading.clock().value * reading.each().value);
+    return summarize(std::move(cycles));
 }
 
 TimeStatistics statistics_of(const std::vector<Reading>& kept) {
@@ -33,13 +38,9 @@ Timing timing_of(const std::vector<Reading>& kept, int discarded) {
     Timing timing;
     timing.time = statistics_of(kept);
     std::vector<double> clocks;
-    std::vector<double> cycles;
-    for (const Reading& reading : kept) {
-        clocks.push_back(reading.clock().value / mhz);
-        cycles.push_back(reading.clock().value * reading.each().value);
-    }
-    timing.clock_mhz = six_digits(median(std::move(clocks)));
-    timing.cycles = six_digits(median(std::move(cycles)));
+    for (const Reading& reading : kept) clocks.push_back(reading.clock().value / mhz);
+    timing.clock_mhz = six_digits(summarize(std::move(clocks)).median_us);
+    timing.cycles = six_digits(cycle_statistics_of(kept).median_us);
     timing.time.discarded = discarded;
     timing.time.launches = kept.back().launches;
     for (double* value : {&timing.time.median_us, &timing.time.min_us, &timing.time.mad_us, &timing.time.iqr_us}) {
@@ -57,7 +58,7 @@ Outcome<Timing> time_quick(Gpu& gpu, Seconds each, const Policy& policy) {
     TW_TRY(gpu.prepare(launches_for(policy.quick_length, each)));
     std::vector<Reading> kept;
     int attempts = 0;
-    while (attempts < policy.quick.attempts && !policy.quick.met(statistics_of(kept))) {
+    while (attempts < policy.quick.attempts && !policy.quick.met(cycle_statistics_of(kept))) {
         const Outcome<Reading> reading = repeat(gpu);
         if (!reading) return reading.fault();
         ++attempts;
@@ -67,16 +68,17 @@ Outcome<Timing> time_quick(Gpu& gpu, Seconds each, const Policy& policy) {
     return timing_of(kept, attempts - static_cast<int>(kept.size()));
 }
 
-/// Rests, one step at least, until the clock reads near its top; false when it does not get there.
+/// Rests, one step at least, until the clock reads near its top; false when even a long rest leaves it low.
 Outcome<bool> rest_to_top(Gpu& gpu, const Policy& policy) {
     const Seconds start = gpu.now();
-    while (gpu.now() - start <= policy.rest_most) {
+    double reached = 0.0;
+    while (gpu.now() - start <= policy.rest_most && reached < policy.burst_clock) {
         gpu.rest(policy.rest_step);
         const Outcome<Hertz> clock = gpu.clock();
         if (!clock) return clock.fault();
-        if (clock->value >= policy.burst_clock * gpu.top_clock().value) return true;
+        reached = *clock / gpu.top_clock();
     }
-    return false;
+    return reached >= 1.0 - policy.burst_drop;
 }
 
 /// A repeat whose clock fell is discarded and the next one is half as long, since the drop comes with heat and time.

@@ -47,7 +47,7 @@ public:
 };
 
 /// When a series of repeats is long enough: between `least` and `most` of them, and in between as soon as the spread
-/// (median absolute deviation over median) is small.
+/// (median absolute deviation over median, of cycles in quick mode and of times otherwise) is small.
 struct StoppingRule {
     int least = 3;
     int most = 8;
@@ -61,7 +61,7 @@ struct StoppingRule {
 struct Policy {
     Seconds quick_length{0.002};
     double quick_agreement = 0.01;  ///< clock before and after may differ by this much
-    StoppingRule quick{3, 6, 0.005, 8};
+    StoppingRule quick{3, 6, 0.005, 12};
 
     Seconds sustained_length{0.005};
     Seconds settle_least{0.110};  ///< the op runs at least this long before the first kept repeat
@@ -74,7 +74,7 @@ struct Policy {
     double burst_clock = 0.995;  ///< of the top clock, before the repeat
     double burst_drop = 0.03;    ///< the clock after may be lower by this much
     Seconds rest_step{0.004};
-    Seconds rest_most{0.250};
+    Seconds rest_most{0.150};
     StoppingRule burst{3, 5, 0.005, 8};
 };
 

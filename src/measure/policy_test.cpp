@@ -115,6 +115,15 @@ TEST(Quick, NoisyTimesGetMoreRepeatsAndTheMedianIgnoresOneOutlier) {
     EXPECT_GT(timing->time.iqr_us, 0.0);
 }
 
+TEST(Quick, ADriftingClockNeedsNoMoreRepeatsSinceCyclesAgree) {
+    FakeGpu gpu;
+    gpu.clock_after = [](double busy_s) { return 2e9 * (1.0 - 4.0 * busy_s); };
+    const auto timing = time_op(gpu, ClockMode::Quick, Policy{});
+    ASSERT_TRUE(timing.ok());
+    EXPECT_EQ(timing->time.repeats, 3);
+    EXPECT_GT(timing->time.iqr_us, 0.3);
+}
+
 TEST(Sustained, KeepsOnlyWhatCameAfterTheClockSettled) {
     FakeGpu gpu;
     gpu.clock_after = capped;
@@ -183,6 +192,9 @@ TEST(Burst, FailsWhenTheClockDoesNotComeBack) {
     gpu.clock_after = [](double) { return 1.9e9; };
     EXPECT_FALSE(time_op(gpu, ClockMode::Burst, Policy{}).ok());
     EXPECT_LT(gpu.now_s, 0.5);
+    FakeGpu nearly;
+    nearly.clock_after = [](double) { return 1.97e9; };
+    EXPECT_TRUE(time_op(nearly, ClockMode::Burst, Policy{}).ok());
 }
 
 TEST(Policy, AFaultOfTheDeviceIsTheAnswer) {
