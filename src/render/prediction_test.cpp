@@ -1,0 +1,88 @@
+// Grouping: components and terms of a step add up to the step, whatever the order of its kernels.
+#include "render/prediction.h"
+
+#include <gtest/gtest.h>
+
+#include "render/predict.h"
+
+namespace tilewright::render {
+namespace {
+
+PricedOp kernel(const char* name, Component component, std::int64_t count, double roofline, double wave) {
+    PricedOp priced;
+    priced.op.name = name;
+    priced.op.component = component;
+    priced.op.count = count;
+    priced.op.work = Stream{};
+    priced.cost.terms[static_cast<std::size_t>(Term::Roofline)] = {roofline};
+    priced.cost.terms[static_cast<std::size_t>(Term::Wave)] = {wave};
+    priced.cost.time = {roofline + wave};
+    priced.total = priced.cost.time * static_cast<double>(count);
+    return priced;
+}
+
+Prediction sample() {
+    Prediction prediction;
+    prediction.shape.name = "toy";
+    prediction.device.name = "chip";
+    prediction.device.memory = {0x1p30};
+    prediction.step.ops = {kernel("norm", Component::Norm, 2, 1e-3, 0.0), kernel("up", Component::Mlp, 2, 3e-3, 1e-3),
+                           kernel("down", Component::Mlp, 1, 4e-3, 0.0)};
+    for (const PricedOp& priced : prediction.step.ops) {
+        prediction.step.sum.time += priced.total;
+        for (std::size_t i = 0; i < term_count; ++i) {
+            prediction.step.sum.terms[i] += priced.cost.terms[i] * static_cast<double>(priced.op.count);
+        }
+    }
+    prediction.step.sum.low = prediction.step.sum.time * 0.8;
+    prediction.step.sum.high = prediction.step.sum.time * 1.3;
+    prediction.layer = prediction.step;
+    return prediction;
+}
+
+TEST(Prediction, ComponentsAddUpSlowestFirst) {
+    const auto parts = by_component(sample().step);
+    ASSERT_EQ(parts.size(), 2u);
+    EXPECT_EQ(parts[0].component, Component::Mlp);
+    EXPECT_DOUBLE_EQ(parts[0].time.value, 12e-3);
+    EXPECT_DOUBLE_EQ(parts[0].terms[static_cast<std::size_t>(Term::Wave)].value, 2e-3);
+    EXPECT_DOUBLE_EQ(parts[0].time.value + parts[1].time.value, sample().step.sum.time.value);
+}
+
+TEST(Prediction, LossesAreSortedAndLeaveOutTheRoofline) {
+    Cost cost;
+    cost.terms = {Seconds{0.5}, Seconds{0.1}, {}, Seconds{0.3}, {}, {}, Seconds{0.02}, {}};
+    EXPECT_EQ(losses_text(cost.terms, {1.0}, 0.03), "wave 30%, alignment 10%");
+    EXPECT_EQ(losses_text({Seconds{1.0}}, {1.0}, 0.03), "-");
+}
+
+TEST(Prediction, DecodeTakesOneTokenPerSequence) {
+    Workload workload;
+    workload.batch = 16;
+    workload.seq = 1000;
+    EXPECT_EQ(tokens_per_step(workload), 16000.0);
+    workload.phase = Phase::Decode;
+    EXPECT_EQ(tokens_per_step(workload), 16.0);
+    EXPECT_EQ(workload_text(workload),
+              "decode, 16 × 1 token after 1000, bf16, compiled, attention auto, sustained clock");
+}
+
+TEST(Prediction, TextSaysWhenMemoryOrHostIsShort) {
+    Prediction prediction = sample();
+    prediction.memory.total = {0x1p31};
+    EXPECT_NE(predict_text(prediction, {}).find("Does not fit: 2.00 GiB needed, chip has 1.00 GiB"), std::string::npos);
+    prediction.memory.total = {0x1p29};
+    prediction.workload.runtime = Runtime::Eager;
+    prediction.step.host_time = {1.0};
+    EXPECT_NE(predict_text(prediction, {}).find("The host bounds this"), std::string::npos);
+    prediction.workload.runtime = Runtime::Compiled;
+    EXPECT_EQ(predict_text(prediction, {}).find("The host bounds this"), std::string::npos);
+}
+
+TEST(Prediction, WhyShowsTheSumOfTheTerms) {
+    EXPECT_NE(why_text(sample(), {}).find("sum       12.000  2.000  14.000"), std::string::npos)
+        << why_text(sample(), {});
+}
+
+}  // namespace
+}  // namespace tilewright::render

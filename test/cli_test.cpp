@@ -1,0 +1,198 @@
+// The program as a user meets it. Each file in test/cli is a transcript: prose, commands ("$ …"), and for each command
+// its stdout ("1| …"), its stderr ("2| …") and its exit code. docs/cli.md is the help pages. With TILEWRIGHT_UPDATE=1
+// both are rewritten from what the program really says; the diff is the review.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "cli/verb.h"
+#include "read/document.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path root = TILEWRIGHT_SOURCE_DIR;
+const fs::path transcripts = root / "test" / "cli";
+
+std::string slurp(const fs::path& path) {
+    std::ostringstream text;
+    text << std::ifstream(path, std::ios::binary).rdbuf();
+    return text.str();
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) lines.push_back(line);
+    return lines;
+}
+
+struct Outcome {
+    std::string out;
+    std::string err;
+    int code = -1;
+};
+
+/// A folder of this process alone, removed at its end.
+const fs::path& scratch() {
+    struct Folder {
+        fs::path path = fs::temp_directory_path() / ("tilewright_cli_test." + std::to_string(getpid()));
+        Folder() { fs::create_directories(path); }
+        ~Folder() {
+            std::error_code ignored;
+            fs::remove_all(path, ignored);
+        }
+    };
+    static const Folder folder;
+    return folder.path;
+}
+
+/// Runs a shell command among the transcripts with the program on PATH and an environment that is always the same.
+Outcome run(const std::string& command) {
+    const std::string out = (scratch() / "out").string();
+    const std::string err = (scratch() / "err").string();
+    const std::string setup = "cd '" + transcripts.string() + "' && unset NO_COLOR CLICOLOR_FORCE XDG_CONFIG_HOME && " +
+                              "export LC_ALL=C.UTF-8 HOME=/nonexistent TMP='" + scratch().string() + "' PATH='" +
+                              fs::path(TILEWRIGHT_PROGRAM).parent_path().string() + "':\"$PATH\" && ";
+    const int status = std::system(("{ " + setup + command + "\n} >'" + out + "' 2>'" + err + "' </dev/null").c_str());
+    return {slurp(out), slurp(err), WIFEXITED(status) ? WEXITSTATUS(status) : -1};
+}
+
+std::string transcribe(const std::string& command) {
+    const Outcome seen = run(command);
+    std::string text = "$ " + command + "\n";
+    for (const std::string& line : lines_of(seen.out)) text += line.empty() ? "1|\n" : "1| " + line + "\n";
+    for (const std::string& line : lines_of(seen.err)) text += line.empty() ? "2|\n" : "2| " + line + "\n";
+    return text + "exit " + std::to_string(seen.code) + "\n";
+}
+
+bool is_recorded(const std::string& line) {
+    return line.starts_with("1|") || line.starts_with("2|") || line.starts_with("exit ");
+}
+
+/// The transcript as it should be: its prose and commands, with what the program says now.
+std::string played(const std::string& transcript) {
+    std::string text;
+    for (const std::string& line : lines_of(transcript)) {
+        if (is_recorded(line)) continue;
+        text += line.starts_with("$ ") ? transcribe(line.substr(2)) : line + "\n";
+    }
+    return text;
+}
+
+void expect_file(const fs::path& path, const std::string& text) {
+    const char* update = std::getenv("TILEWRIGHT_UPDATE");
+    if (update != nullptr && std::string(update) == "1") {
+        std::ofstream(path, std::ios::binary) << text;
+        return;
+    }
+    EXPECT_EQ(slurp(path), text) << path << " is out of date; TILEWRIGHT_UPDATE=1 rewrites it";
+}
+
+std::vector<std::string> transcript_names() {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(transcripts)) {
+        if (entry.path().extension() == ".txt") names.push_back(entry.path().stem().string());
+    }
+    std::sort(names.begin(), names.end());
+    return names;
+}
+
+class Transcript : public testing::TestWithParam<std::string> {};
+
+TEST_P(Transcript, IsWhatTheProgramSays) {
+    const fs::path path = transcripts / (GetParam() + ".txt");
+    expect_file(path, played(slurp(path)));
+}
+
+INSTANTIATE_TEST_SUITE_P(Cli, Transcript, testing::ValuesIn(transcript_names()),
+                         [](const auto& test) { return test.param; });
+
+TEST(Cli, HelpPagesAreTheDocumentation) {
+    std::string page =
+        "# Command line\n\nThese are the pages of `tilewright --help` and `tilewright VERB --help`; "
+        "`TILEWRIGHT_UPDATE=1` and the\ntest `cli_test` rewrite this file.\n";
+    const auto add = [&](const std::string& title, const std::string& command) {
+        page += "\n## " + title + "\n\n```text\n" + run(command).out + "```\n";
+    };
+    add("tilewright", "tilewright --help");
+    for (const auto& verb : tilewright::cli::verbs()) {
+        add(std::string(verb.name), "tilewright " + std::string(verb.name) + " --help");
+    }
+    expect_file(root / "docs" / "cli.md", page);
+}
+
+TEST(Cli, VersionIsTheProjects) {
+    const std::string cmake = slurp(root / "CMakeLists.txt");
+    const std::string mark = "project(Tilewright VERSION ";
+    const std::size_t from = cmake.find(mark) + mark.size();
+    EXPECT_EQ(run("tilewright --version").out, "tilewright " + cmake.substr(from, cmake.find(' ', from) - from) + "\n");
+}
+
+TEST(Cli, EveryJsonDocumentReadsAndNamesItsSchema) {
+    const std::vector<std::pair<std::string, std::string>> cases = {
+        {"predict gpt2 --gpu h200", "tilewright.predict/1"},
+        {"predict mixtral-8x7b --gpu h100 --phase decode --tp 2 --scope layer", "tilewright.predict/1"},
+        {"lint gpt2 --gpu h200", "tilewright.lint/1"},
+        {"search gpt2 --gpu h200", "tilewright.search/1"},
+        {"advise gpt2 --gpu h200", "tilewright.advise/1"},
+        {"compare gpt2 --heads 6 --gpu h200", "tilewright.compare/1"},
+        {"models", "tilewright.models/1"},
+        {"devices", "tilewright.devices/1"}};
+    for (const auto& [command, schema] : cases) {
+        const Outcome seen = run("tilewright " + command + " --json");
+        EXPECT_EQ(seen.code, 0) << command << "\n" << seen.err;
+        const auto document = tilewright::read::read_json(seen.out, "stdout");
+        ASSERT_TRUE(document) << command;
+        EXPECT_NE(seen.out.find("\"schema\": \"" + schema + "\""), std::string::npos) << command;
+        EXPECT_EQ(seen.out.find("null"), std::string::npos) << command << " has a number that is none";
+    }
+}
+
+TEST(Cli, TextFitsAHundredColumns) {
+    for (const char* command :
+         {"advise gpt3-2.7b --gpu h200", "predict deepseek-v3 --gpu h200 --tp 8 --why",
+          "lint llama-7b --gpu a100-80-sxm", "search gpt2-xl --gpu v100-sxm2", "models", "devices",
+          "compare gpt2 gpt2-xl opt-66b llama-3.1-405b --gpu mi300x", "predict --help"}) {
+        for (const std::string& line : lines_of(run(std::string("tilewright ") + command).out)) {
+            const auto width = std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) != 0x80; });
+            EXPECT_LE(width, 100) << command << ": " << line;
+        }
+    }
+}
+
+/// A file of model rows that takes much longer to price than the test waits.
+fs::path long_file() {
+    const fs::path path = scratch() / "long.csv";
+    std::ofstream file(path);
+    file << "hidden,heads,kv_heads,ffn,mlp,layers,vocab,block,phase,batch,seq,precision,runtime,attention\n";
+    for (int i = 0; i < 1000000; ++i) {
+        file << 64 * (i % 64 + 1) << ",1,1,256,gelu,2,512,sequential,train,1,128,bf16,eager,auto\n";
+    }
+    return path;
+}
+
+TEST(Cli, AnInterruptedBulkRunKeepsItsRowsAndExits130) {
+    const fs::path from = long_file();
+    const fs::path to = scratch() / "partial.csv";
+    const Outcome seen = run("timeout --preserve-status -s INT 2 tilewright predict model --gpu h200 --from '" +
+                             from.string() + "' -o '" + to.string() + "'");
+    EXPECT_EQ(seen.code, 130);
+    const std::vector<std::string> lines = lines_of(slurp(to));
+    ASSERT_GT(lines.size(), 2u);
+    EXPECT_LT(lines.size(), 1000001u);
+    const auto commas = [](const std::string& line) { return std::count(line.begin(), line.end(), ','); };
+    EXPECT_EQ(commas(lines.back()), commas(lines.front()));
+    EXPECT_TRUE(slurp(to).ends_with('\n'));
+}
+
+}  // namespace
