@@ -15,19 +15,11 @@ struct Kind {
     Kernel (*make)(const Request&);
 };
 
-constexpr std::array kinds = {Kind{"layernorm", layer_norm_kernel},
-                              Kind{"rmsnorm", rms_norm_kernel},
-                              Kind{"gelu", gelu_kernel},
-                              Kind{"swiglu", swiglu_kernel},
-                              Kind{"residual", residual_kernel},
-                              Kind{"bias", bias_kernel},
-                              Kind{"rotary", rotary_kernel},
-                              Kind{"softmax", softmax_kernel},
-                              Kind{"embedding", embedding_kernel},
-                              Kind{"crossentropy", loss_kernel},
-                              Kind{"adamw", adamw_kernel},
-                              Kind{"copy", copy_kernel},
-                              Kind{"read", read_kernel}};
+constexpr std::array kinds = {
+    Kind{"layernorm", layer_norm_kernel}, Kind{"rmsnorm", rms_norm_kernel},  Kind{"gelu", gelu_kernel},
+    Kind{"swiglu", swiglu_kernel},        Kind{"residual", residual_kernel}, Kind{"bias", bias_kernel},
+    Kind{"rotary", rotary_kernel},        Kind{"softmax", softmax_kernel},   Kind{"embedding", embedding_kernel},
+    Kind{"crossentropy", loss_kernel},    Kind{"adamw", adamw_kernel}};
 
 std::size_t size_of(const Buffer& buffer) {
     return static_cast<std::size_t>(buffer.count) * static_cast<std::size_t>(element_bytes(buffer.type));

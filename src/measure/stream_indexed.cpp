@@ -1,4 +1,4 @@
-// Rotary positions, softmax, embedding, loss, optimizer, and the copy and read they are held against.
+// Rotary positions, softmax, embedding, loss and optimizer.
 #include <algorithm>
 #include <cmath>
 
@@ -165,31 +165,6 @@ Kernel adamw_kernel(const Request& r) {
         return {{master, p}, {first, m}, {second, s}, {parameter, p}};
     };
     k.flops_per_element = 14.0;
-    return k;
-}
-
-Kernel copy_kernel(const Request& r) {
-    Kernel k;
-    if (r.fused || r.backward) return k;
-    BufferList l(k, r);
-    const auto x = l.input(r.count()), y = l.output(r.count());
-    k.run = [=](const Pointers& p, cudaStream_t stream) {
-        return launch(Pointwise{r.e, Map::Copy, p[x], nullptr, p[y]}, stream);
-    };
-    k.expect = [=](const Values& v) -> Expected { return {{y, v[x]}}; };
-    k.flops_per_element = 0.0;
-    return k;
-}
-
-Kernel read_kernel(const Request& r) {
-    Kernel k;
-    if (r.fused || r.backward) return k;
-    BufferList l(k, r);
-    const auto x = l.input(r.count()), out = l.scratch(std::size_t{64} << 10);
-    k.run = [=](const Pointers& p, cudaStream_t stream) {
-        return launch_read(p[x], r.count() * element_bytes(r.e.type) / 16 * 16, p[out], stream);
-    };
-    k.flops_per_element = 0.0;
     return k;
 }
 

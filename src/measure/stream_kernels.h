@@ -56,7 +56,6 @@ std::size_t partial_bytes(std::int64_t width);
 
 /// Elementwise kernels over whole matrices.
 enum class Map {
-    Copy,          ///< y = a
     Add,           ///< y = a + b
     Bias,          ///< y = a + b, b one row
     Gelu,          ///< y = gelu(a)
@@ -68,7 +67,7 @@ enum class Map {
 };
 struct Pointwise {
     Extent extent;
-    Map map = Map::Copy;
+    Map map = Map::Add;
     const void* a = nullptr;
     const void* b = nullptr;
     void* y = nullptr;
@@ -160,8 +159,5 @@ struct AdamStep {
     void* parameter = nullptr;
 };
 Status launch(const AdamStep& adam, cudaStream_t stream);
-
-/// Reads `bytes` (a multiple of 16) and writes next to nothing: one word per block.
-Status launch_read(const void* data, std::int64_t bytes, void* out, cudaStream_t stream);
 
 }  // namespace tilewright::measure

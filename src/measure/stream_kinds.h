@@ -91,7 +91,5 @@ Kernel softmax_kernel(const Request& request);
 Kernel embedding_kernel(const Request& request);
 Kernel loss_kernel(const Request& request);
 Kernel adamw_kernel(const Request& request);
-Kernel copy_kernel(const Request& request);
-Kernel read_kernel(const Request& request);
 
 }  // namespace tilewright::measure

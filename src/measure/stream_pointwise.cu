@@ -1,5 +1,5 @@
-// Elementwise kernels: every thread owns one 16-byte access of the result at a time and strides over the matrix. Full
-// occupancy keeps enough loads in flight; the copy, which has only one load, fetches four before it stores any.
+// Elementwise kernels: every thread owns one 16-byte access of the result at a time and strides over the matrix; full
+// occupancy keeps enough loads in flight.
 #include "measure/stream_device.h"
 
 namespace tilewright::measure {
@@ -47,7 +47,6 @@ struct Mapped {
 
     __device__ float apply(float x, float other) const {
         switch (map) {
-            case Map::Copy: return x;
             case Map::Add:
             case Map::Bias: return x + other;
             case Map::Gelu: return gelu(x);
@@ -71,47 +70,6 @@ struct Mapped {
         store<T, V>(y + at, x);
     }
 };
-
-__global__ void __launch_bounds__(512) copy_kernel(const uint4* from, uint4* to, std::int64_t count) {
-    constexpr int flight = 4;
-    const std::int64_t chunk = static_cast<std::int64_t>(blockDim.x) * flight;
-    for (std::int64_t base = blockIdx.x * chunk; base < count; base += gridDim.x * chunk) {
-        uint4 held[flight];
-#pragma unroll
-        for (int i = 0; i < flight; ++i) {
-            const std::int64_t at = base + i * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
-            if (at < count) held[i] = from[at];
-        }
-#pragma unroll
-        for (int i = 0; i < flight; ++i) {
-            const std::int64_t at = base + i * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
-            if (at < count) to[at] = held[i];
-        }
-    }
-}
-
-__global__ void __launch_bounds__(512) read_kernel(const uint4* from, unsigned* out, std::int64_t count) {
-    constexpr int flight = 4;
-    const std::int64_t chunk = static_cast<std::int64_t>(blockDim.x) * flight;
-    unsigned folded = 0;
-    for (std::int64_t base = blockIdx.x * chunk; base < count; base += gridDim.x * chunk) {
-#pragma unroll
-        for (int i = 0; i < flight; ++i) {
-            const std::int64_t at = base + i * static_cast<std::int64_t>(blockDim.x) + threadIdx.x;
-            if (at >= count) continue;
-            const uint4 held = from[at];
-            folded ^= held.x ^ held.y ^ held.z ^ held.w;
-        }
-    }
-    folded = __reduce_xor_sync(all_lanes, folded);
-    if (threadIdx.x == 0) out[blockIdx.x] = folded;
-}
-
-unsigned streaming_blocks(std::int64_t accesses) {
-    constexpr std::int64_t per_block = 512 * 4;
-    const std::int64_t resident = static_cast<std::int64_t>(multiprocessors()) * 4;
-    return static_cast<unsigned>(std::clamp<std::int64_t>((accesses + per_block - 1) / per_block, 1, resident));
-}
 
 template <class T, int V>
 struct SwigluForward {
@@ -271,11 +229,6 @@ struct Stepped {
 
 Status launch(const Pointwise& p, cudaStream_t stream) {
     const std::int64_t count = p.extent.rows * p.extent.width;
-    if (p.map == Map::Copy && count % 8 == 0) {
-        copy_kernel<<<streaming_blocks(count / 8), 512, 0, stream>>>(static_cast<const uint4*>(p.a),
-                                                                     static_cast<uint4*>(p.y), count / 8);
-        return launched("copy");
-    }
     return with_type(p.extent.type, [&]<class T>(T*) {
         const bool by_row = p.map == Map::Bias || p.map == Map::BiasGelu;
         const std::int64_t rows = by_row ? p.extent.rows : 1;
@@ -355,12 +308,6 @@ Status launch(const AdamStep& adam, cudaStream_t stream) {
         if (adam.count % 4 == 0) return over_cells<4>(1, adam.count, Stepped<T, 4>{adam}, stream);
         return over_cells<1>(1, adam.count, Stepped<T, 1>{adam}, stream);
     });
-}
-
-Status launch_read(const void* data, std::int64_t bytes, void* out, cudaStream_t stream) {
-    read_kernel<<<streaming_blocks(bytes / 16), 512, 0, stream>>>(static_cast<const uint4*>(data),
-                                                                  static_cast<unsigned*>(out), bytes / 16);
-    return launched("read");
 }
 
 }  // namespace tilewright::measure
