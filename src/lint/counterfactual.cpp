@@ -89,7 +89,7 @@ std::optional<Trial> attempt(const LintInput& input, std::string_view dimension,
     }
     trial.step = price(lower(shape, workload), input.pricer);
     trial.scale = work(input.step) / work(trial.step);
-    trial.change.parameter_change = count_parameters(shape).total - count_parameters(input.shape).total;
+    trial.change.parameter_change = parameter_change(input, trial.change);
     trial.change.gain = is_workload(dimension) ? saved(input, trial) : input.step.sum.time - trial.step.sum.time;
     return trial;
 }
@@ -99,6 +99,13 @@ bool fits(const LintInput& input, const Fix& fix) {
     Workload workload = input.workload;
     apply(fix, shape, workload);
     return memory(shape, workload).total <= input.pricer.device().memory * usable_memory;
+}
+
+std::int64_t parameter_change(const LintInput& input, const Fix& fix) {
+    Shape shape = input.shape;
+    Workload workload = input.workload;
+    apply(fix, shape, workload);
+    return count_parameters(shape).total - count_parameters(input.shape).total;
 }
 
 std::vector<Trial> attempt_head_sizes(const LintInput& input) {

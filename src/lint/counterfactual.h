@@ -26,6 +26,9 @@ std::optional<Trial> attempt(const LintInput& input, std::string_view dimension,
 /// Whether the device's memory holds the step as the fix would have it.
 bool fits(const LintInput& input, const Fix& fix);
 
+/// By how many parameters the fix changes the model; it must leave a valid shape.
+std::int64_t parameter_change(const LintInput& input, const Fix& fix);
+
 /// Every other head size that fused kernels take, hidden and layers kept: by way of `heads` where they split the hidden
 /// size, of `head_dim` where they do not.
 std::vector<Trial> attempt_head_sizes(const LintInput& input);

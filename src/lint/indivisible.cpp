@@ -16,13 +16,6 @@ bool divides(const LintInput& input, const Fix& fix, std::string_view dimension,
     return value_of(changed, dimension) % value_of(changed, divisor) == 0;
 }
 
-std::int64_t parameter_change(const LintInput& input, const Fix& fix) {
-    Shape shape = input.shape;
-    Workload workload = input.workload;
-    apply(fix, shape, workload);
-    return count_parameters(shape).total - count_parameters(input.shape).total;
-}
-
 }  // namespace
 
 Finding indivisible(const LintInput& input, std::string_view dimension, std::string_view divisor) {

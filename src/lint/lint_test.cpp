@@ -145,6 +145,17 @@ TEST(Lint, CallsAnErrorWhatCannotRunAndSaysHowItCould) {
     EXPECT_EQ(findings[0].severity, Severity::Error) << "errors come first";
 }
 
+TEST(Lint, CallsAnErrorAFusedKernelAskedForPastItsLimit) {
+    Workload workload;
+    workload.attention = AttentionBackend::Cudnn;
+    const auto findings = lint_on(h200(), gpt(4096, 8), workload);
+    ASSERT_EQ(findings.size(), 1U);
+    EXPECT_EQ(findings[0].code, "TW007");
+    EXPECT_EQ(findings[0].severity, Severity::Error);
+    ASSERT_EQ(findings[0].fixes.size(), 1U);
+    EXPECT_EQ(findings[0].fixes[0].to, 16);
+}
+
 TEST(Lint, MovesTheLineBetweenInfoAndWarning) {
     Shape shape = gpt(2560, 32);
     const Pricer pricer(h200(), assumed_profile(h200()));

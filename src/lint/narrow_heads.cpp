@@ -22,7 +22,7 @@ Findings narrow_heads(const LintInput& input) {
         verdicts.push_back({std::move(trial), cost});
     }
     return findings(input, nearest_good(input, verdicts),
-                    named_value(input, "heads") + " of " + std::to_string(input.shape.head_dim) +
+                    std::to_string(input.shape.heads) + " heads of " + std::to_string(input.shape.head_dim) +
                         "; fewer, wider heads take less time here");
 }
 

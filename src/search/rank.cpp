@@ -29,11 +29,13 @@ Changed changed_kernels(const GraphCost& step, const GraphCost& other) {
     return sum;
 }
 
-std::vector<std::string> differences(const Shape& from, const Shape& to) {
+/// The dimensions to set, in order; what set_dimension moves along with one is not listed again.
+std::vector<std::string> differences(Shape from, const Shape& to) {
     std::vector<std::string> found;
     for (const auto& [name, field] : dimensions()) {
         if (from.*field == to.*field) continue;
         found.push_back(std::string(name) + " " + std::to_string(from.*field) + " -> " + std::to_string(to.*field));
+        set_dimension(from, name, to.*field);
     }
     return found;
 }
