@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "cost/fixtures.h"
-#include "cost/tiling.h"
 #include "tilewright/cost.h"
 
 namespace tilewright {
@@ -14,18 +13,31 @@ double teraflops(const Pricer& pricer, const Gemm& gemm) {
     return flops / pricer.price(gemm).time.value * 1e-12;
 }
 
-TEST(Tiling, TwoColumnsFrom136To256) {
-    for (std::int64_t n = 136; n <= 256; ++n) {
-        EXPECT_EQ(tiling({.m = 27648, .n = n, .k = 4096}, {256, 128, 108}).columns, 2) << n;
-    }
-    EXPECT_EQ(tiling({.m = 27648, .n = 257, .k = 4096}, {256, 128, 108}).columns, 3);
+/// An A100 whose library knows one tile, as in NVIDIA's Matrix Multiplication Background User's Guide.
+Pricer one_tile_pricer() {
+    Profile profile = assumed_profile(a100());
+    profile.gemm.tiles = {{256, 128, 64, 1, 1.0}};
+    profile.gemm.max_split_k = 1;
+    return Pricer(a100(), profile, Clock::Burst);
 }
 
-TEST(Tiling, OneFullWaveThenTwo) {
-    const Tiling full = tiling({.m = 2304, .n = 1536, .k = 4096}, {256, 128, 108});
-    EXPECT_EQ(full.tiles, 108);
-    EXPECT_EQ(full.waves, 1);
-    EXPECT_EQ(tiling({.m = 2304, .n = 1537, .k = 4096}, {256, 128, 108}).waves, 2);
+TEST(Tiles, TwoColumnsFrom136To256) {
+    const Pricer pricer = one_tile_pricer();
+    const auto tiles = [&](std::int64_t n) { return pricer.price(Gemm{.m = 27648, .n = n, .k = 4096}).waves * 108; };
+    for (std::int64_t n = 136; n <= 256; ++n) EXPECT_DOUBLE_EQ(tiles(n), 2 * 108) << n;
+    EXPECT_DOUBLE_EQ(tiles(128), 108);
+    EXPECT_DOUBLE_EQ(tiles(257), 3 * 108);
+}
+
+TEST(Tiles, OneFullWaveThenTwo) {
+    const Pricer pricer = one_tile_pricer();
+    const Cost full = pricer.price(Gemm{.m = 2304, .n = 1536, .k = 4096});
+    const Cost past = pricer.price(Gemm{.m = 2304, .n = 1544, .k = 4096});
+    EXPECT_DOUBLE_EQ(full.waves, 1.0);
+    EXPECT_DOUBLE_EQ(past.waves, 117.0 / 108);
+    EXPECT_EQ(pricer.price(Gemm{.m = 2304, .n = 1537, .k = 4096}).waves, past.waves);
+    EXPECT_GT(past.time, full.time * 1.7) << "a second wave takes as long as the first";
+    EXPECT_GT(past.term(Term::Wave), full.time * 0.6);
 }
 
 struct Rate {
