@@ -1,0 +1,123 @@
+"""Timing in PyTorch by the same policy as tilewright-measure: a CUDA graph of the op, replayed until the clock has
+settled on it, then timed with events while the SM clock is read; results as sample lines (docs/samples.md)."""
+import ctypes
+import json
+import statistics
+import time
+
+import torch
+
+SETTLE_S = 0.15  # as long as the settled clock needs (docs/measuring.md)
+REPEAT_S = 0.02
+REPEATS = 7
+
+
+class Nvml:
+    """The SM clock, from the driver's library; 0 where it cannot be read."""
+
+    def __init__(self):
+        try:
+            self.library = ctypes.CDLL("libnvidia-ml.so.1")
+            self.device = ctypes.c_void_p()
+            if self.library.nvmlInit_v2() or self.library.nvmlDeviceGetHandleByIndex_v2(0, ctypes.byref(self.device)):
+                self.library = None
+        except OSError:
+            self.library = None
+
+    def sm_clock_mhz(self):
+        clock = ctypes.c_uint()
+        sm = 1
+        if self.library is None or self.library.nvmlDeviceGetClockInfo(self.device, sm, ctypes.byref(clock)):
+            return 0
+        return clock.value
+
+
+NVML = Nvml()
+
+
+# Ops are made, warmed up and captured on one stream: autograd runs a backward pass on the stream of its forward pass.
+STREAM = torch.cuda.Stream()
+
+
+def capture(op):
+    """A CUDA graph of one run of op, after runs that warm up libraries and compilers."""
+    with torch.cuda.stream(STREAM):
+        for _ in range(3):
+            op()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, stream=STREAM):
+        graph.kept = op()  # results stay alive as long as the graph
+    return graph
+
+
+def replay_timed(graph, count):
+    """Seconds of one replay over `count`, and the clock halfway."""
+    start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    start.record()
+    for _ in range(count):
+        graph.replay()
+    end.record()
+    clock = NVML.sm_clock_mhz()
+    end.synchronize()
+    return start.elapsed_time(end) * 1e-3 / count, clock
+
+
+def time_sustained(op):
+    """Times op; a dict of the sample members that a time brings."""
+    graph = capture(op)
+    once, _ = replay_timed(graph, 1)
+    once, _ = replay_timed(graph, max(1, int(0.005 / max(once, 1e-6))))
+    settled = time.monotonic() + SETTLE_S
+    batch = max(1, int(REPEAT_S / once))
+    while time.monotonic() < settled:
+        replay_timed(graph, batch)
+    readings = [replay_timed(graph, batch) for _ in range(REPEATS)]
+    times = [seconds * 1e6 for seconds, _ in readings]
+    median = statistics.median(times)
+    clock = statistics.median(clock for _, clock in readings)
+    del graph
+    return {
+        "time_us": round(median, 3),
+        "min_us": round(min(times), 3),
+        "mad_us": round(statistics.median(abs(t - median) for t in times), 4),
+        "repeats": REPEATS,
+        "launches": batch,
+        "clock_mhz": clock,
+        "cycles": round(median * clock, 1),
+    }
+
+
+def run_line():
+    name = time.strftime("%Y%m%dT%H%M%SZ", time.gmtime()) + "-pytorch"
+    facts = {
+        "device": torch.cuda.get_device_name(),
+        "pytorch": torch.__version__,
+        "cuda_runtime": torch.version.cuda,
+        "cudnn": str(torch.backends.cudnn.version()),
+    }
+    return name, {"schema": "tilewright.run/1", "run": name, "facts": facts}
+
+
+class Writer:
+    """Appends sample lines to a file as they come."""
+
+    def __init__(self, path):
+        self.file = open(path, "a", buffering=1)
+        self.run, line = run_line()
+        self.device = line["facts"]["device"]
+        self.file.write(json.dumps(line) + "\n")
+
+    def sample(self, op, sizes, make, tags=None):
+        """Times what make() returns."""
+        line = {"schema": "tilewright.sample/1", "op": op, "sizes": sizes, "device": self.device, "clock": "sustained"}
+        try:
+            with torch.cuda.stream(STREAM):
+                work = make()
+            line |= {"status": "ok"} | time_sustained(work)
+        except Exception as error:  # one op that PyTorch refuses must not end the run
+            torch.cuda.synchronize()
+            line |= {"status": "failed", "reason": str(error).splitlines()[0][:200]}
+        line |= {"facts": {"library": "pytorch"}, "tags": tags or {}, "run": self.run}
+        self.file.write(json.dumps(line) + "\n")
+        return line
