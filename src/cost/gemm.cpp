@@ -137,7 +137,7 @@ GemmPricing::Parts GemmPricing::price(const Pricer::Variant& variant, Split spli
     parts.split = split.parts;
     parts.blocks = batch_ * ceil_product(m_, variant.inverse_m) * ceil_product(n_, variant.inverse_n) * split.parts;
     const double per_unit = ceil_product(parts.blocks, pricer_.inverse_units_);
-    const double rounds = ceil_product(per_unit, variant.inverse_resident);
+    const double rounds = std::max(1.0, per_unit * variant.inverse_resident);
     const double block = variant.flops_per_k * depth_bytes * seconds_per_flop_byte_;
     const double block_rows = std::min(m_, variant.m) + std::min(n_, variant.n);
     const double through_l2 = parts.blocks * block_rows * depth_bytes * pricer_.seconds_per_l2_byte_;
