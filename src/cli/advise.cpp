@@ -12,7 +12,7 @@ std::vector<FlagGroup> advise_flags() { return {device_flags(), workload_flags()
 Result<int> run_advise(const Arguments& arguments, Session& session) {
     const Result<Request> request = make_request(arguments, arguments.operands[0], session);
     if (!request) return request.problems();
-    if (Problems problems = misfit(*request); !problems.empty()) return problems;
+    if (Problems problems = misfit(arguments, *request); !problems.empty()) return problems;
     const Pricer pricer = request->pricer();
     const render::Advice advice{predict(*request, render::Scope::Model),
                                 lint(request->shape, request->workload, pricer),

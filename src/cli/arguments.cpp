@@ -21,7 +21,7 @@ public:
     Result<Arguments> run(OperandCount operands) {
         for (; at_ < typed_.size(); ++at_) take(typed_[at_]);
         if (arguments_.has("--help")) return std::move(arguments_);
-        check_operands(operands);
+        if (!met_unknown_) check_operands(operands);
         if (!problems_.empty()) return std::move(problems_);
         return std::move(arguments_);
     }
@@ -72,6 +72,7 @@ private:
     }
 
     void unknown(const std::string& name) {
+        met_unknown_ = true;
         std::vector<std::string> names;
         for (const Flag& flag : known_) names.push_back(flag.name);
         const std::string near = read::did_you_mean(name, names);
@@ -101,6 +102,7 @@ private:
     std::vector<Flag> known_;
     std::size_t at_ = 0;
     bool only_operands_ = false;
+    bool met_unknown_ = false;  ///< then an operand may be its value
     Arguments arguments_;
     Problems problems_;
 };

@@ -35,6 +35,15 @@ bool same_file(const std::string& a, const std::string& b) {
            one.st_ino == other.st_ino && S_ISREG(one.st_mode);
 }
 
+/// Cells of a row: one more than its commas outside quotes.
+std::size_t cells_in(std::string_view row) {
+    bool quoted = false;
+    return 1 + static_cast<std::size_t>(std::count_if(row.begin(), row.end(), [&](char c) {
+               quoted = quoted != (c == '"');
+               return c == ',' && !quoted;
+           }));
+}
+
 const BulkColumns* find_kind(std::string_view name) {
     for (const BulkColumns& kind : bulk_columns()) {
         if (kind.name == name) return &kind;
@@ -87,7 +96,8 @@ private:
             if (bad_rows_ > warnings_shown) break;
             warn(session_, problem.where + ":" + std::to_string(problem.line) + ": " + problem.what);
         }
-        write(line.append(split(kind_.added, ',').size(), ','));
+        const std::size_t width = table.columns.size() + split(kind_.added, ',').size();
+        write(line.append(width - std::min(width, cells_in(row.text)), ','));
     }
 
     void write(const std::string& line) {

@@ -11,13 +11,14 @@ namespace tilewright::cli {
 namespace {
 
 using render::append_field;
+using render::append_rounded;
 
 constexpr std::string_view gemm_added = "predicted_us,low_us,high_us,bound,tile_m,tile_n,waves,evidence";
 constexpr std::string_view attention_added = "predicted_us,low_us,high_us,bound,waves,evidence";
 constexpr std::string_view stack_added = "predicted_us,low_us,high_us,params,flops,memory_bytes,evidence";
 
 void append_times(std::string& line, const Cost& cost) {
-    for (const Seconds time : {cost.time, cost.low, cost.high}) append_field(line, in_microseconds(time));
+    for (const Seconds time : {cost.time, cost.low, cost.high}) append_rounded(line, in_microseconds(time));
 }
 
 void price_gemm(const read::GemmRow& row, const BulkContext& context, std::string& line) {
@@ -26,7 +27,7 @@ void price_gemm(const read::GemmRow& row, const BulkContext& context, std::strin
     append_field(line, name_of(cost.bound));
     append_field(line, std::int64_t{cost.tile_m});
     append_field(line, std::int64_t{cost.tile_n});
-    append_field(line, cost.waves);
+    append_rounded(line, cost.waves);
     append_field(line, name_of(cost.evidence));
 }
 
@@ -34,7 +35,7 @@ void price_attention(const read::AttentionRow& row, const BulkContext& context, 
     const Cost cost = context.pricer(row.clock).price(row.attention);
     append_times(line, cost);
     append_field(line, name_of(cost.bound));
-    append_field(line, cost.waves);
+    append_rounded(line, cost.waves);
     append_field(line, name_of(cost.evidence));
 }
 

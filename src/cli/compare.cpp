@@ -24,7 +24,7 @@ Result<int> run_compare(const Arguments& arguments, Session& session) {
         const bool as_it_is = with_itself && predictions.empty();
         const Result<Request> request =
             make_request(arguments, name, session, as_it_is ? Overrides::Ignore : Overrides::Apply);
-        const Problems found = request ? misfit(*request) : request.problems();
+        const Problems found = request ? misfit(arguments, *request) : request.problems();
         for (const Problem& problem : found) {
             if (std::find(problems.begin(), problems.end(), problem) == problems.end()) problems.push_back(problem);
         }

@@ -34,7 +34,7 @@ Result<int> run_predict(const Arguments& arguments, Session& session) {
     }
     const Result<Request> request = make_request(arguments, operand, session);
     if (!request) return request.problems();
-    if (Problems problems = misfit(*request); !problems.empty()) return problems;
+    if (Problems problems = misfit(arguments, *request); !problems.empty()) return problems;
     const bool layer = arguments.text("--scope") == "layer";
     const render::Prediction prediction = predict(*request, layer ? render::Scope::Layer : render::Scope::Model);
     if (arguments.has("--json")) {

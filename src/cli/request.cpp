@@ -15,7 +15,7 @@ Problems placed(Problems problems, const Arguments& arguments, const std::string
         if (arguments.has(flag) || otherwise.empty()) {
             problem.where = flag;
         } else {
-            problem.what = problem.where + ": " + problem.what;
+            if (!problem.what.starts_with(problem.where)) problem.what = problem.where + ": " + problem.what;
             problem.where = otherwise;
         }
     }
@@ -71,13 +71,8 @@ Result<Request> make_request(const Arguments& arguments, const std::string& name
     return request;
 }
 
-Problems misfit(const Request& request) {
-    Problems problems = validate(request.shape, request.workload);
-    for (Problem& problem : problems) {
-        problem.what = problem.where + ": " + problem.what;
-        problem.where = request.shape.name;
-    }
-    return problems;
+Problems misfit(const Arguments& arguments, const Request& request) {
+    return placed(validate(request.shape, request.workload), arguments, request.shape.name);
 }
 
 render::Prediction predict(const Request& request, render::Scope scope) {

@@ -29,8 +29,8 @@ enum class Overrides { Apply, Ignore };
 Result<Request> make_request(const Arguments& arguments, const std::string& name, const Session& session,
                              Overrides overrides = Overrides::Apply);
 
-/// Problems of shape and workload together, as flags and shapes of the command line.
-Problems misfit(const Request& request);
+/// Problems of shape and workload together.
+Problems misfit(const Arguments& arguments, const Request& request);
 
 /// Prices the request; it must have no misfit.
 render::Prediction predict(const Request& request, render::Scope scope);

@@ -45,7 +45,7 @@ Result<int> run_search(const Arguments& arguments, Session& session) {
 
     const Result<Request> request = make_request(arguments, arguments.operands[0], session);
     if (!request) return request.problems();
-    if (Problems problems = misfit(*request); !problems.empty()) return problems;
+    if (Problems problems = misfit(arguments, *request); !problems.empty()) return problems;
     const SearchResult found = search(request->shape, request->workload, request->pricer(), options);
     const render::Prediction baseline = predict(*request, render::Scope::Model);
     session.out =

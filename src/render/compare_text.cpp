@@ -111,7 +111,7 @@ std::string sentence(const std::vector<Prediction>& predictions) {
     if (fastest == predictions.begin()) return fmt::format("{} is the fastest.", fastest->shape.name);
     const double size =
         static_cast<double>(fastest->params.total) / static_cast<double>(predictions.front().params.total);
-    return fmt::format("{} is the fastest: {} of {} with {} parameters.", fastest->shape.name, speedup_text(over),
+    return fmt::format("{} is the fastest: {} the speed of {}, parameters {}.", fastest->shape.name, speedup_text(over),
                        predictions.front().shape.name, change_text(size - 1.0));
 }
 

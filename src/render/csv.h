@@ -11,5 +11,6 @@ namespace tilewright::render {
 void append_field(std::string& line, std::string_view field);
 void append_field(std::string& line, double number);  ///< shortest text that reads back the same; empty if not finite
 void append_field(std::string& line, std::int64_t number);
+void append_rounded(std::string& line, double number);  ///< to seven digits, far finer than any prediction
 
 }  // namespace tilewright::render

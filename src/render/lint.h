@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,12 +21,13 @@ inline constexpr std::array<NameTable<Severity>, 3> names<Severity>{
 
 namespace tilewright::render {
 
-/// What was linted, and what was found; the step is absent when the workload is impossible.
+/// What was linted, and what was found.
 struct LintReport {
     Shape shape;
     Workload workload;
     Device device;
     Evidence evidence = Evidence::Assumed;
+    std::optional<Cost> step;  ///< empty when the workload cannot run
     double min_cost = 0.01;
     std::vector<Finding> findings;  ///< costliest first
     std::vector<std::string> used;

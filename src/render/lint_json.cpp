@@ -27,6 +27,10 @@ std::string lint_json(const LintReport& report) {
     json.object().field("schema", "tilewright.lint/1").field("shape", report.shape.name);
     json.field("device", report.device.name).field("evidence", name_of(report.evidence));
     json.field("min_cost", report.min_cost);
+    if (report.step) {
+        json.field("time_s", report.step->time.value).field("low_s", report.step->low.value);
+        json.field("high_s", report.step->high.value);
+    }
     json.key("workload").object();
     write_workload(json, report.workload);
     json.end();

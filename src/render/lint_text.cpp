@@ -96,11 +96,15 @@ std::string lint_text(const LintReport& report, const Style& style) {
     std::string out =
         paint(report.shape.name, Tone::Strong, style) + " on " + paint(report.device.name, Tone::Strong, style) + "\n";
     append_paragraph(out, workload_text(report.workload), 2, style);
+    if (report.step) {
+        out += fmt::format("Step {} ({}, 90% interval)\n", time_text(report.step->time),
+                           interval_text(report.step->low, report.step->high));
+    }
     out += "\n";
     for (const Finding& finding : report.findings) append_finding(out, finding, style);
     if (!report.findings.empty()) out += "\n" + summary(report) + "\n";
     append_paragraph(out, sentence(report), 2, style);
-    out += fmt::format("Evidence: {}.\n", name_of(report.evidence));
+    append_paragraph(out, "Evidence: " + evidence_text(report.evidence) + ".", 2, style);
     for (const std::string& file : report.used) append_paragraph(out, "Used: " + file, 2, style);
     return out;
 }

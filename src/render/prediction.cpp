@@ -122,12 +122,14 @@ void append_header(std::string& out, const Prediction& prediction, const Style& 
     out += "\n";
 }
 
+std::string evidence_text(Evidence evidence) { return fmt::format("{} ({})", name_of(evidence), meaning(evidence)); }
+
 void append_evidence(std::string& out, const Prediction& prediction, const Style& style) {
     const Cost& sum = prediction.step.sum;
-    append_paragraph(out,
-                     fmt::format("Evidence: {} ({}); 90% interval {}.", name_of(sum.evidence), meaning(sum.evidence),
-                                 interval_text(sum.low, sum.high)),
-                     2, style);
+    append_paragraph(
+        out,
+        fmt::format("Evidence: {}; 90% interval {}.", evidence_text(sum.evidence), interval_text(sum.low, sum.high)), 2,
+        style);
     for (const std::string& file : prediction.used) append_paragraph(out, "Used: " + file, 2, style);
 }
 

@@ -63,6 +63,9 @@ std::string workload_text(const Workload& workload);
 /// Title, parameters, GPU and workload: the lines that open a text answer.
 void append_header(std::string& out, const Prediction& prediction, const Style& style);
 
+/// "assumed (data-sheet …)": a grade of evidence and what it is worth.
+std::string evidence_text(Evidence evidence);
+
 /// Where the numbers come from and how far off they may be, in a sentence.
 void append_evidence(std::string& out, const Prediction& prediction, const Style& style);
 
