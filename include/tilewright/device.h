@@ -76,7 +76,6 @@ struct HeadKernel {
 
 struct AttentionProfile {
     std::vector<HeadKernel> kernels;  ///< ascending; empty when the device has no such back end
-    std::int64_t multiple = 8;        ///< head sizes it takes without padding
     std::int64_t tile_q = 128;
     std::int64_t tile_kv = 128;
     Seconds overhead;  ///< of one thread block

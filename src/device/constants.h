@@ -1,0 +1,32 @@
+// What the kernels of one architecture have in common: the constants behind an assumed profile.
+#pragma once
+
+#include "tilewright/device.h"
+
+namespace tilewright {
+
+/// What the parts of one architecture have in common.
+struct Constants {
+    const char* source;
+    double half_fraction;       ///< of the fp16/bf16 peak, best product, burst clock
+    double fp8_fraction;        ///< of the fp8 peak
+    double sustained_fraction;  ///< of a part with `watts_per_teraflop`
+    double watts_per_teraflop;  ///< board power over fp16 peak of the part the fraction was seen on
+    double bandwidth_fraction;  ///< of a large copy
+    double ramp_bytes;
+    double gap_us;
+    double tile_cost;  ///< c of the tile efficiency 1 / (1 + c (1/m + 1/n)), relative to the best tile
+    double tile_overhead_us;
+    double step_latency_us;  ///< of 64 elements of k
+    double split_overhead_us;
+    double l2_bytes_per_clock;  ///< of one unit
+    double exposed_store;
+    double exposed_load;
+    AlignmentLadder output;
+    AlignmentLadder reduced;
+};
+
+/// Those of the device's architecture.
+const Constants& constants_of(const Device& device);
+
+}  // namespace tilewright
