@@ -92,21 +92,25 @@ Sample CudaBench::measure(const Job& job) {
         sample.flops = op_->flops();
         sample.bytes = op_->bytes();
     }
-    if (!timing) {
-        lost_ = timing.fault().fatal;
-        if (!lost_) gpu_->load(nullptr);
-        op_.reset();
-    }
+    if (!timing) give_up(timing.fault());
     return sample;
+}
+
+/// A library may report its own error for what broke the device before, so the device itself is asked.
+void CudaBench::give_up(const Fault& fault) {
+    const Status device = measure::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    lost_ = fault.fatal || (!device.ok() && device.fault().fatal);
+    if (lost_) return;
+    gpu_->load(nullptr);
+    op_.reset();
 }
 
 Outcome<double> CudaBench::check(const Case& what) {
     op_.reset();
-    Status made = make(what);
-    if (!made) return made.fault();
     constexpr unsigned seed = 20;
-    const Outcome<double> error = op_->check(seed);
-    if (!error) lost_ = error.fault().fatal;
+    const Status made = make(what);
+    const Outcome<double> error = made ? op_->check(seed) : Outcome<double>(made.fault());
+    if (!error) give_up(error.fault());
     return error;
 }
 

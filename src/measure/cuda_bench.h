@@ -29,6 +29,7 @@ private:
     Status make(const Case& what);
     Outcome<Timing> time(const Job& job);
     void describe(const std::string& command);
+    void give_up(const Fault& fault);
 
     std::unique_ptr<CudaGpu> gpu_;
     Arena arena_;
