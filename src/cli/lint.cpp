@@ -59,10 +59,16 @@ Result<int> run_lint(const Arguments& arguments, Session& session) {
     }
     const Result<Request> request = make_request(arguments, arguments.operands[0], session);
     if (!request) return request.problems();
-    render::LintReport report{request->shape,   request->workload,
-                              request->device,  request->profile.evidence,
-                              options.min_cost, lint(request->shape, request->workload, request->pricer(), options),
-                              request->used};
+    const Pricer pricer = request->pricer();
+    render::LintReport report;
+    report.shape = request->shape;
+    report.workload = request->workload;
+    report.device = request->device;
+    report.evidence = request->profile.evidence;
+    report.min_cost = options.min_cost;
+    report.findings = lint(request->shape, request->workload, pricer, options);
+    report.used = request->used;
+    if (misfit(arguments, *request).empty()) report.step = price(lower(request->shape, request->workload), pricer).sum;
     session.out = arguments.has("--json") ? lint_json(report) : lint_text(report, session.out_style);
     const Severity level = arguments.choice<Severity>("--fail-on").value_or(Severity::Error);
     const bool fails = std::any_of(report.findings.begin(), report.findings.end(),
