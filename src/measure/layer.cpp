@@ -87,22 +87,26 @@ public:
     Outcome<double> check(unsigned seed) override {
         const LayerRequest& r = plan_->request;
         const LayerMemory& m = plan_->memory;
-        if (r.decode) return unsupported("decode is checked by its parts");
         TW_TRY(poison(sets_[0], m.bytes));
         std::vector<Vector> weights;
         for (int w = 0; w < layer_weights; ++w) {
             weights.push_back(random_values(weight_size(r.shape, w), r.type, seed + 10 + static_cast<unsigned>(w),
                                             weight_scale(r.shape, w)));
-            if (!weights.back().empty()) TW_TRY(upload(weights.back(), r.type, sets_[0] + place_of(w).offset));
+            if (!weights.back().empty()) TW_TRY(put(place_of(w), weights.back()));
         }
-        const std::int64_t count = r.tokens() * r.shape.hidden;
+        const std::int64_t count = r.shape.tokens() * r.shape.hidden;
         const Vector x = random_values(count, r.type, seed);
         const Vector grad_y = r.train ? random_values(count, r.type, seed + 1) : Vector();
-        TW_TRY(upload(x, r.type, sets_[0] + m.x.offset));
-        if (r.train) TW_TRY(upload(grad_y, r.type, sets_[0] + m.grad_y.offset));
+        LayerResult expected = run_layer(r.shape, weights, x, grad_y);
+        if (r.decode) {
+            TW_TRY(put_cache(expected.qkv));
+            expected.y = last_rows(expected.y, r.shape.hidden, 0, r.shape.hidden);
+        }
+        TW_TRY(put(m.x, r.decode ? last_rows(x, r.shape.hidden, 0, r.shape.hidden) : x));
+        if (r.train) TW_TRY(put(m.grad_y, grad_y));
         TW_TRY(launch(nullptr, 0));
         TW_TRY(measure::check(cudaDeviceSynchronize(), "layer"));
-        return worst_error(run_layer(r.shape, weights, x, grad_y));
+        return worst_error(expected);
     }
 
 private:
@@ -139,6 +143,40 @@ private:
         };
         for (int w = 0; w < layer_weights; ++w) TW_TRY(random(place_of(w), weight_scale(r.shape, w)));
         for (const Place* place : {&m.x, &m.grad_y, &m.k_cache, &m.v_cache}) TW_TRY(random(*place, 1.0));
+        return Done{};
+    }
+
+    Status put(const Place& place, const Vector& values) const {
+        return upload(values, plan_->request.type, sets_[0] + place.offset);
+    }
+
+    /// Columns [start, start + width) of the last token of each sequence.
+    Vector last_rows(const Vector& rows, std::int64_t row_width, std::int64_t start, std::int64_t width) const {
+        const Layer& l = plan_->request.shape;
+        Vector last;
+        for (std::int64_t b = 1; b <= l.batch; ++b) {
+            const auto begin = rows.begin() + (b * l.seq - 1) * row_width + start;
+            last.insert(last.end(), begin, begin + width);
+        }
+        return last;
+    }
+
+    /// The keys and values of all tokens but the last, whose places stay poisoned until the layer appends them.
+    Status put_cache(const Vector& qkv) const {
+        const LayerRequest& r = plan_->request;
+        const Layer& l = r.shape;
+        const std::int64_t width = r.kv_width();
+        const auto last = [&](std::int64_t token) { return token % l.seq == l.seq - 1; };
+        for (const auto& [place, start] :
+             {std::pair(plan_->memory.k_cache, l.q_width()), {plan_->memory.v_cache, l.q_width() + width}}) {
+            Vector cache(static_cast<std::size_t>(l.tokens() * width), std::nan(""));
+            for (std::int64_t token = 0; token < l.tokens(); ++token) {
+                if (last(token)) continue;
+                const auto from = qkv.begin() + token * l.qkv_width() + start;
+                std::copy(from, from + width, cache.begin() + token * width);
+            }
+            TW_TRY(put(place, cache));
+        }
         return Done{};
     }
 

@@ -110,6 +110,7 @@ std::int64_t weight_size(const Layer& layer, int weight);
 
 struct LayerResult {
     Vector y;
+    Vector qkv;                     ///< [tokens, qkv_width], keys and queries rotated
     Vector grad_x;                  ///< empty when grad_y was
     std::vector<Vector> gradients;  ///< by LayerWeight
 };

@@ -239,6 +239,7 @@ LayerResult run_layer(const Layer& layer, const std::vector<Vector>& weights, co
     result.gradients.resize(layer_weights);
     if (!grad_y.empty()) run.backward(saved, x, grad_y, result);
     result.y = std::move(saved.y);
+    result.qkv = std::move(saved.qkv);
     return result;
 }
 

@@ -31,12 +31,18 @@ public:
 
     Status set_up(Arena& arena) {
         std::size_t set_bytes = 0;
-        for (const Buffer& buffer : kernel_.buffers) set_bytes += size_of(buffer) + 256;
+        for (const Buffer& buffer : kernel_.buffers) set_bytes += buffer.shared ? 0 : size_of(buffer) + 256;
+        for (const Buffer& buffer : kernel_.buffers) {
+            Outcome<void*> memory = buffer.shared ? allocate(arena, buffer, 0) : Outcome<void*>(nullptr);
+            if (!memory) return memory.fault();
+            shared_.push_back(*memory);
+        }
         const int copies = arena.copies_for(set_bytes);
         for (int copy = 0; copy < copies; ++copy) {
             sets_.emplace_back();
-            for (const Buffer& buffer : kernel_.buffers) {
-                Outcome<void*> memory = allocate(arena, buffer);
+            for (std::size_t i = 0; i < kernel_.buffers.size(); ++i) {
+                const Buffer& buffer = kernel_.buffers[i];
+                Outcome<void*> memory = buffer.shared ? Outcome<void*>(shared_[i]) : allocate(arena, buffer, copy);
                 if (!memory) return memory.fault();
                 sets_.back().push_back(*memory);
             }
@@ -85,14 +91,15 @@ private:
     static Status check_device(cudaError_t status) { return measure::check(status, "cudaDeviceSynchronize"); }
 
     /// Inputs come random from the arena; what is written, and integers, are filled here.
-    Outcome<void*> allocate(Arena& arena, const Buffer& buffer) const {
+    Outcome<void*> allocate(Arena& arena, const Buffer& buffer, int copy) const {
         const auto count = static_cast<std::size_t>(buffer.count);
         if (buffer.count == 0) return static_cast<void*>(nullptr);
         if (buffer.role == Role::Input && buffer.type == request_.e.type) return arena.input(count, buffer.type);
         Outcome<void*> memory = arena.scratch(size_of(buffer));
         if (!memory) return memory;
         if (buffer.role == Role::Tokens) {
-            TW_TRY(reference::upload_tokens(reference::random_tokens(buffer.count, buffer.limit, 1), *memory));
+            TW_TRY(reference::upload_tokens(
+                reference::random_tokens(buffer.count, buffer.limit, static_cast<unsigned>(copy)), *memory));
         } else if (buffer.role != Role::Scratch) {
             TW_TRY(fill_random(*memory, count, buffer.type, 1, static_cast<float>(buffer.scale)));
         }
@@ -121,6 +128,7 @@ private:
 
     Kernel kernel_;
     Request request_;
+    Pointers shared_;  ///< by buffer; null for those that each set has of its own
     std::vector<Pointers> sets_;
 };
 

@@ -83,6 +83,7 @@ Kernel embedding_kernel(const Request& r) {
     const auto y = l.output(r.backward ? 0 : r.count());
     const auto grad = l.input(r.backward ? r.count() : 0);
     const auto grad_table = l.float_output(r.backward ? vocabulary * r.e.width : 0);
+    k.buffers[table].shared = k.buffers[grad_table].shared = true;
     k.buffers[table].traffic = std::min(k.buffers[table].traffic, k.buffers[y].traffic);
     k.buffers[grad_table].traffic += 4.0 * k.buffers[grad].traffic;  // sums read and written, fp32
     k.run = [=](const Pointers& p, cudaStream_t stream) {

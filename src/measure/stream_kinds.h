@@ -24,6 +24,7 @@ struct Buffer {
     double traffic;
     std::int64_t limit = 0;  ///< tokens are below it
     double scale = 1.0;      ///< of the random values in a check
+    bool shared = false;     ///< one for all operand sets: scratch, and tables of which a launch touches a part
 };
 
 using Pointers = std::vector<void*>;
@@ -60,7 +61,9 @@ public:
     std::size_t float_output(std::int64_t count) { return add(Role::Output, count, Precision::Fp32, 1.0); }
     std::size_t float_both(std::int64_t count) { return add(Role::InOut, count, Precision::Fp32, 2.0); }
     std::size_t scratch(std::size_t bytes) {
-        return add(Role::Scratch, static_cast<std::int64_t>(bytes / 4), Precision::Fp32, 0.0);
+        const std::size_t at = add(Role::Scratch, static_cast<std::int64_t>(bytes / 4), Precision::Fp32, 0.0);
+        k_.buffers[at].shared = true;
+        return at;
     }
     std::size_t tokens(std::int64_t count, std::int64_t limit) {
         const std::size_t at = add(Role::Tokens, count, Precision::Fp32, 1.0);
