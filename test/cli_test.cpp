@@ -186,7 +186,8 @@ TEST(Cli, AnInterruptedBulkRunKeepsItsRowsAndExits130) {
     const fs::path from = long_file();
     const fs::path to = scratch() / "partial.csv";
     const Outcome seen = run("tilewright predict model --gpu h200 --from '" + from.string() + "' -o '" + to.string() +
-                             "' & while ! test -s '" + to.string() + "'; do sleep 0.02; done; kill -INT $!; wait $!");
+                             "' & for i in $(seq 2000); do test -s '" + to.string() +
+                             "' && break; sleep 0.02; done; kill -INT $!; wait $!");
     EXPECT_EQ(seen.code, 130);
     const std::vector<std::string> lines = lines_of(slurp(to));
     ASSERT_GT(lines.size(), 2u);

@@ -25,12 +25,13 @@ void append_title(std::string& out, std::string_view title, const Style& style) 
 
 void append_headline(std::string& out, const Prediction& prediction, const Style& style) {
     const Cost& sum = prediction.step.sum;
-    append_paragraph(out,
-                     fmt::format("Step {} ({}) · {} tokens/s · MFU {} · {} of {} · {}", time_text(sum.time),
-                                 interval_text(sum.low, sum.high), grouped_text(tokens_per_second(prediction)),
-                                 percent_text(prediction.mfu), bytes_text(prediction.memory.total),
-                                 bytes_text(prediction.device.memory), name_of(sum.evidence)),
-                     2, style);
+    append_paragraph(
+        out,
+        fmt::format("Step {} ({}) · {} {} · MFU {} · {} of {} · {}", time_text(sum.time),
+                    interval_text(sum.low, sum.high), grouped_text(tokens_per_second(prediction)),
+                    throughput_unit(prediction.workload), percent_text(prediction.mfu),
+                    bytes_text(prediction.memory.total), bytes_text(prediction.device.memory), name_of(sum.evidence)),
+        2, style);
     if (!fits(prediction))
         out += paint("Does not fit in memory: lower --batch, or raise --tp or --pp.", Tone::Bad, style) + "\n";
     if (host_bound(prediction)) {

@@ -58,7 +58,7 @@ void append_totals(std::string& out, const Prediction& prediction, const Style& 
     }
     table.row({"time per layer", time_text(layer.time), "90% interval " + interval_text(layer.low, layer.high)});
     table.row({"throughput", grouped_text(tokens_per_second(prediction)),
-               prediction.scope == Scope::Model ? "tokens/s" : "tokens/s through one layer"});
+               throughput_unit(prediction.workload) + (prediction.scope == Scope::Model ? "" : ", through one layer")});
     table.row({"MFU", percent_text(prediction.mfu), rate_text(prediction.flops / sum.time) + " of useful arithmetic"});
     table.row({"memory",
                {bytes_text(prediction.memory.total), fits(prediction) ? Tone::Plain : Tone::Bad},

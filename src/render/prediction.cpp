@@ -79,6 +79,12 @@ double tokens_per_second(const Prediction& prediction) {
     return tokens_per_step(prediction.workload) / prediction.step.sum.time.value;
 }
 
+std::string throughput_unit(const Workload& workload) {
+    const Parallelism& parallel = workload.parallel;
+    const std::int64_t gpus = parallel.tp * parallel.pp * parallel.cp;
+    return gpus == 1 ? "tokens/s" : fmt::format("tokens/s on {} GPUs", gpus);
+}
+
 bool host_bound(const Prediction& prediction) {
     return prediction.workload.runtime == Runtime::Eager && prediction.step.host_time > prediction.step.sum.time;
 }

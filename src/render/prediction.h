@@ -49,6 +49,9 @@ double tokens_per_step(const Workload& workload);
 /// Tokens per second of one replica (all GPUs that share it).
 double tokens_per_second(const Prediction& prediction);
 
+/// "tokens/s", and on how many GPUs when a replica takes more than one.
+std::string throughput_unit(const Workload& workload);
+
 /// Whether launching one by one would take the host longer than the device computes.
 bool host_bound(const Prediction& prediction);
 
