@@ -1,10 +1,15 @@
 // TW007. No fused attention kernel takes a head this wide, so the scores go through memory; and where a fused kernel
 // was asked for by name, the combination cannot run.
+#include <algorithm>
+
 #include "lint/counterfactual.h"
 #include "lint/rules.h"
 
 namespace tilewright::checks {
 namespace {
+
+/// No fused kernel of any device takes a head wider than this.
+constexpr std::int64_t widest_of_any = 1024;
 
 bool fused(const LintInput& input, std::int64_t head_dim) {
     return resolve(AttentionBackend::Auto, input.pricer.device(), head_dim) != AttentionBackend::Unfused;
@@ -14,7 +19,7 @@ bool fused(const LintInput& input, std::int64_t head_dim) {
 Fix widest_fused(const LintInput& input) {
     const Shape& shape = input.shape;
     const bool split = heads_split_hidden(shape);
-    std::int64_t size = shape.head_dim - 1;
+    std::int64_t size = std::min(shape.head_dim - 1, widest_of_any);
     while (!fused(input, size) || (split && shape.hidden % size != 0)) --size;
     Fix fix{
         split ? "heads" : "head_dim", split ? shape.heads : shape.head_dim, split ? shape.hidden / size : size, {}, 0};

@@ -175,6 +175,18 @@ TEST(Lint, ListsTheCostliestFirst) {
                                [](const Finding& a, const Finding& b) { return a.cost > b.cost; }));
 }
 
+TEST(Lint, AnswersAtTheLimitsOfWhatIsValid) {
+    const std::int64_t huge = (std::int64_t{1} << 31) - 1;
+    for (const char* dimension : {"vocab", "ffn", "head_dim", "tp", "pp", "batch", "seq"}) {
+        Shape shape = gpt(256, 1);
+        Workload workload;
+        workload.batch = workload.seq = 1;
+        apply({dimension, 0, huge, {}, 0}, shape, workload);
+        ASSERT_TRUE(validate(shape).empty() && validate(workload).empty()) << dimension;
+        lint_on(h200(), shape, workload);
+    }
+}
+
 /// Any number, but aligned ones often enough.
 rc::Gen<std::int64_t> around(std::int64_t low, std::int64_t high) {
     return rc::gen::apply([](std::int64_t value, std::int64_t unit) { return (value + unit - 1) / unit * unit; },

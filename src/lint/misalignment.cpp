@@ -46,6 +46,7 @@ std::string describe(const LintInput& input, const Subject& subject) {
 }  // namespace
 
 std::optional<Misalignment> misalignment(const LintInput& input, const Subject& subject) {
+    if (input.step.ops.empty()) return std::nullopt;
     const std::vector<Verdict> fixes = nearest_good(input, try_multiples(input, subject));
     if (fixes.empty()) return std::nullopt;
     const std::int64_t wanted = smallest_multiple(fixes, subject.shards);
