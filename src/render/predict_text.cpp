@@ -60,9 +60,11 @@ void append_totals(std::string& out, const Prediction& prediction, const Style& 
     table.row({"throughput", grouped_text(tokens_per_second(prediction)),
                throughput_unit(prediction.workload) + (prediction.scope == Scope::Model ? "" : ", through one layer")});
     table.row({"MFU", percent_text(prediction.mfu), rate_text(prediction.flops / sum.time) + " of useful arithmetic"});
-    table.row({"memory",
-               {bytes_text(prediction.memory.total), fits(prediction) ? Tone::Plain : Tone::Bad},
-               fmt::format("of {}: {}", bytes_text(prediction.device.memory), memory_parts(prediction.memory))});
+    table.row(
+        {"memory",
+         {bytes_text(prediction.memory.total), fits(prediction) ? Tone::Plain : Tone::Bad},
+         fmt::format("of {}{}: {}", bytes_text(prediction.device.memory),
+                     prediction.scope == Scope::Model ? "" : " for the whole model", memory_parts(prediction.memory))});
     table.row({"launches", grouped_text(static_cast<double>(step.launches)),
                fmt::format("the host takes {} to issue them one by one", time_text(step.host_time))});
     table.append_to(out, style);

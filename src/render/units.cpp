@@ -88,6 +88,5 @@ std::string signed_count_text(std::int64_t count) {
 
 std::string speedup_text(double factor) { return fmt::format("{:.2f}×", factor); }
 std::string speedup_interval(double low, double high) { return fmt::format("{:.2f}–{:.2f}×", low, high); }
-std::string clock_text(Hertz frequency) { return fmt::format("{:.0f} MHz", frequency.value / 1e6); }
 
 }  // namespace tilewright::render
