@@ -116,7 +116,9 @@ bool overrides_shape(const Arguments& arguments) {
 }
 
 Result<FoundDevice> device_of(const Arguments& arguments) {
-    if (const auto path = arguments.text("--device-file")) return read_device_file(*path);
+    const auto path = arguments.text("--device-file");
+    if (path && arguments.has("--gpu")) return Problem{"--device-file", 0, "is given beside --gpu", "give one of them"};
+    if (path) return read_device_file(*path);
     const auto name = arguments.text("--gpu");
     if (!name) return Problem{"--gpu", 0, "is missing", "say --gpu h200; `tilewright devices` lists them"};
     return find_gpu(*name);
