@@ -112,6 +112,22 @@ __global__ void __launch_bounds__(512) norm_forward_kernel(NormForward a) {
     }
 }
 
+/// One row of partials for each row group: the gamma sums of all groups first, then the beta sums.
+template <int V, int N>
+__device__ void write_partials(const NormBackward& a, const float (&sum_gamma)[N][V], const float (&sum_beta)[N][V]) {
+    const std::int64_t width = a.extent.width;
+    const std::int64_t groups = static_cast<std::int64_t>(gridDim.x) * blockDim.y;
+    const std::int64_t group = static_cast<std::int64_t>(blockIdx.x) * blockDim.y + threadIdx.y;
+    for_each_pack<N>(static_cast<int>(width / V), [&](int n, int at) {
+        float* out = a.partials + group * width + static_cast<std::int64_t>(at) * V;
+#pragma unroll
+        for (int v = 0; v < V; ++v) {
+            out[v] = sum_gamma[n][v];
+            if (a.kind == NormKind::Layer) out[groups * width + v] = sum_beta[n][v];
+        }
+    });
+}
+
 template <class T, int V, int N, bool Wide>
 __global__ void __launch_bounds__(512) norm_backward_kernel(NormBackward a) {
     constexpr bool ahead = N * V <= 16;
@@ -175,17 +191,7 @@ __global__ void __launch_bounds__(512) norm_backward_kernel(NormBackward a) {
             store<T, V>(static_cast<T*>(a.grad_x) + row * width + at * V, out);
         });
     }
-    // One row of partials for each row group: the gamma sums of all groups first, then the beta sums.
-    const std::int64_t groups = static_cast<std::int64_t>(gridDim.x) * blockDim.y;
-    const std::int64_t group = static_cast<std::int64_t>(blockIdx.x) * blockDim.y + threadIdx.y;
-    for_each_pack<N>(accesses, [&](int n, int at) {
-        float* out = a.partials + group * width + static_cast<std::int64_t>(at) * V;
-#pragma unroll
-        for (int v = 0; v < V; ++v) {
-            out[v] = sum_gamma[n][v];
-            if (centred) out[groups * width + v] = sum_beta[n][v];
-        }
-    });
+    write_partials<V, N>(a, sum_gamma, sum_beta);
 }
 
 template <class T>
