@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 #include <utility>
 
@@ -36,14 +37,41 @@ struct alignas(sizeof(T) * V) Pack {
     T at[V];
 };
 
+/// The machine word that moves a pack whole. Stores name their instruction: left alone, the compiler takes some apart.
+template <int Bytes>
+struct Word;
+template <>
+struct Word<16> {
+    using Type = uint4;
+};
+template <>
+struct Word<8> {
+    using Type = uint2;
+};
+template <>
+struct Word<4> {
+    using Type = unsigned;
+};
+template <>
+struct Word<2> {
+    using Type = unsigned short;
+};
+
 template <class T, int V>
 __device__ Pack<T, V> load(const T* from) {
-    return *reinterpret_cast<const Pack<T, V>*>(from);
+    using W = typename Word<sizeof(T) * V>::Type;
+    const W word = *reinterpret_cast<const W*>(from);
+    Pack<T, V> pack;
+    memcpy(&pack, &word, sizeof pack);
+    return pack;
 }
 
 template <class T, int V>
 __device__ void store(T* to, const Pack<T, V>& pack) {
-    *reinterpret_cast<Pack<T, V>*>(to) = pack;
+    using W = typename Word<sizeof(T) * V>::Type;
+    W word;
+    memcpy(&word, &pack, sizeof word);
+    __stwb(reinterpret_cast<W*>(to), word);
 }
 
 inline __device__ float widen(__nv_bfloat16 value) { return __bfloat162float(value); }

@@ -113,6 +113,9 @@ struct SwigluBackward {
 /// One thread turns V pairs; columns count pairs over all rotated heads.
 template <class T, int V>
 struct Turned {
+    struct alignas(V == 8 ? 16 : 8) Angles {
+        float2 at[V];
+    };
     std::int64_t width, half, positions;
     float direction;
     const float2* table;
@@ -124,13 +127,14 @@ struct Turned {
         const unsigned head = pair / static_cast<unsigned>(half);
         const unsigned within = pair - head * static_cast<unsigned>(half);
         const std::int64_t at = row * width + 2 * half * head + within;
-        const float2* angle = table + row % positions * half + within;
+        const Angles angles = *reinterpret_cast<const Angles*>(table + row % positions * half + within);
         Pack<T, V> first = load<T, V>(x + at);
         Pack<T, V> second = load<T, V>(x + at + half);
 #pragma unroll
         for (int v = 0; v < V; ++v) {
-            const float cosine = angle[v].x;
-            const float sine = direction * angle[v].y;
+            const float2 here = angles.at[v];
+            const float cosine = here.x;
+            const float sine = direction * here.y;
             const float a = widen(first.at[v]);
             const float b = widen(second.at[v]);
             first.at[v] = narrow<T>(a * cosine - b * sine);
