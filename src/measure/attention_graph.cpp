@@ -145,7 +145,7 @@ public:
         std::vector<cudnnBackendDescriptor_t> raw;
         for (const std::size_t op : operations_) raw.push_back(graph_.parts[op].get());
         Descriptor all = create(CUDNN_BACKEND_OPERATIONGRAPH_DESCRIPTOR, refusal_);
-        if (handle != nullptr) set(all, CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, {1, &handle}, refusal_);
+        set(all, CUDNN_ATTR_OPERATIONGRAPH_HANDLE, CUDNN_TYPE_HANDLE, {1, &handle}, refusal_);
         set(all, CUDNN_ATTR_OPERATIONGRAPH_OPS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
             {static_cast<std::int64_t>(raw.size()), raw.data()}, refusal_);
         finalize(all, refusal_);

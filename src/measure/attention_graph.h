@@ -52,8 +52,7 @@ struct AttentionGraph {
     bool padded = false;      ///< reads SeqQ and SeqKv, `batch` 32-bit lengths each
 };
 
-/// Builds the graph; on a refusal `graph` is empty and the reason noted. `handle` may be null where only a device
-/// description is at hand. `version` is cudnnGetVersion() of the library that will run it.
+/// Builds the graph; on a refusal `graph` is empty and the reason noted. `version` is cudnnGetVersion().
 AttentionGraph build_attention_graph(const AttentionProblem& problem, cudnnHandle_t handle, std::size_t version,
                                      Refusal& refusal);
 

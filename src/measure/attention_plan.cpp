@@ -10,12 +10,11 @@ namespace {
 std::size_t aligned(std::size_t bytes) { return (bytes + 255) / 256 * 256; }
 
 /// Engine configurations in the order the heuristic prefers.
-std::vector<Descriptor> configurations(const AttentionGraph& graph, const Descriptor* device, Refusal& refusal) {
+std::vector<Descriptor> configurations(const AttentionGraph& graph, Refusal& refusal) {
     const Descriptor heuristic = create(CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR, refusal);
     const cudnnBackendHeurMode_t mode = CUDNN_HEUR_MODE_A;
     set(heuristic, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph.graph, refusal);
     set(heuristic, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, {1, &mode}, refusal);
-    if (device != nullptr) set(heuristic, CUDNN_ATTR_ENGINEHEUR_DEVICEPROP, *device, refusal);
     finalize(heuristic, refusal);
     constexpr std::int64_t most = 8;
     std::vector<Descriptor> found;
@@ -68,30 +67,16 @@ Outcome<std::unique_ptr<AttentionPlan>> AttentionPlan::make(const AttentionProbl
     Refusal refusal;
     plan->graph_ = build_attention_graph(problem, target, cudnnGetVersion(), refusal);
     if (!refusal.ok()) return unsupported(refusal.reason);
-    TW_TRY(plan->choose(target, nullptr));
+    TW_TRY(plan->choose(target));
     return plan;
 }
 
-Outcome<std::unique_ptr<AttentionPlan>> AttentionPlan::describe(const AttentionProblem& problem,
-                                                                const Descriptor& device) {
-    std::unique_ptr<AttentionPlan> plan(new AttentionPlan);
-    plan->problem_ = problem;
+Status AttentionPlan::choose(cudnnHandle_t handle) {
     Refusal refusal;
-    plan->graph_ = build_attention_graph(problem, nullptr, cudnnGetVersion(), refusal);
-    if (!refusal.ok()) return unsupported(refusal.reason);
-    TW_TRY(plan->choose(nullptr, &device));
-    return plan;
-}
-
-Status AttentionPlan::choose(cudnnHandle_t handle, const Descriptor* device) {
-    Refusal refusal;
-    for (const Descriptor& config : configurations(graph_, device, refusal)) {
+    for (const Descriptor& config : configurations(graph_, refusal)) {
         Refusal attempt;
         Descriptor plan = create(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, attempt);
-        if (handle != nullptr) {
-            set(plan, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, {1, &handle}, attempt);
-        }
-        if (device != nullptr) set(plan, CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, *device, attempt);
+        set(plan, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, {1, &handle}, attempt);
         set(plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, config, attempt);
         finalize(plan, attempt);
         if (!attempt.ok()) {

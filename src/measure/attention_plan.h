@@ -21,8 +21,6 @@ class AttentionPlan {
 public:
     /// `target` must outlive the plan. A refusal of the library is unsupported(reason).
     static Outcome<std::unique_ptr<AttentionPlan>> make(const AttentionProblem& problem, cudnnHandle_t target);
-    /// The same for a device that is only described (a finalized device-properties descriptor): it cannot execute.
-    static Outcome<std::unique_ptr<AttentionPlan>> describe(const AttentionProblem& problem, const Descriptor& device);
 
     /// Bytes to be given to `prepare`: the library's workspace, sums in fp32 and sequence lengths.
     std::size_t scratch_bytes() const { return scratch_bytes_; }
@@ -33,7 +31,7 @@ public:
 
 private:
     AttentionPlan() = default;
-    Status choose(cudnnHandle_t handle, const Descriptor* device);
+    Status choose(cudnnHandle_t handle);
     void describe_engine(const Descriptor& config);
     void place_scratch();
 
