@@ -206,8 +206,6 @@ public:
         padded_ = op_.pass == AttentionPass::Backward && version <= 91500 && op_.kv_len % 128 != 0;
     }
 
-    bool padded() const { return padded_; }
-
     void write_forward() {
         const Node q = b_.input(Port::Q, operand(problem_.q, op_.heads, op_.q_len, op_.head_dim));
         const Node k = b_.input(Port::K, transposed(operand(problem_.k, op_.kv_heads, op_.kv_len, op_.head_dim)));
@@ -371,7 +369,6 @@ AttentionGraph build_attention_graph(const AttentionProblem& problem, cudnnHandl
     graph.parts.reserve(512);
     Builder builder(graph, refusal);
     AttentionWriter writer(problem, version, builder);
-    graph.padded = writer.padded();
     if (problem.op.pass == AttentionPass::Forward) {
         writer.write_forward();
     } else {

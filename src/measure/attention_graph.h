@@ -49,7 +49,6 @@ struct AttentionGraph {
     Descriptor graph;
     std::vector<Scalar> scalars;
     std::vector<Port> ports;  ///< tensors with memory that an execution must bind
-    bool padded = false;      ///< reads SeqQ and SeqKv, `batch` 32-bit lengths each
 };
 
 /// Builds the graph; on a refusal `graph` is empty and the reason noted. `version` is cudnnGetVersion().

@@ -119,13 +119,14 @@ void AttentionPlan::describe_engine(const Descriptor& config) {
     }
     std::vector<Descriptor> choices;
     std::vector<cudnnBackendDescriptor_t> raw;
-    for (int i = 0; i < CUDNN_KNOB_TYPE_COUNTS; ++i) {
+    constexpr int most = 24;  // an older library refuses to be asked for more knobs than it knows
+    for (int i = 0; i < most; ++i) {
         choices.push_back(create(CUDNN_BACKEND_KNOB_CHOICE_DESCRIPTOR, ignored));
         raw.push_back(choices.back().get());
     }
     count = 0;
-    cudnnBackendGetAttribute(config.get(), CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, CUDNN_TYPE_BACKEND_DESCRIPTOR,
-                             CUDNN_KNOB_TYPE_COUNTS, &count, raw.data());
+    cudnnBackendGetAttribute(config.get(), CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, CUDNN_TYPE_BACKEND_DESCRIPTOR, most,
+                             &count, raw.data());
     for (std::size_t i = 0; i < static_cast<std::size_t>(count) && i < choices.size(); ++i) {
         cudnnBackendKnobType_t knob{};
         std::int64_t one = 0;
