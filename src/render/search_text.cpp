@@ -31,7 +31,10 @@ void append_candidates(std::string& out, const SearchResult& found, const Style&
 }
 
 std::string recommendation(const SearchResult& found) {
-    if (found.candidates.empty()) return "keep this shape; none of equal size is predicted to be faster.";
+    constexpr double worth_a_change = 1.005;
+    if (found.candidates.empty() || found.candidates.front().speedup < worth_a_change) {
+        return "keep this shape; none of equal size is predicted to be faster.";
+    }
     const Candidate& best = found.candidates.front();
     const bool sure = best.low > 1.0;
     return fmt::format("{} {}: {} the speed ({}), parameters {}{}", sure ? "take" : "try", changes_text(best),
