@@ -10,7 +10,7 @@
 namespace tilewright::cli {
 namespace {
 
-constexpr std::string_view version = "0.1.0";  ///< as CMakeLists.txt has it; test/cli_test.cpp compares them
+constexpr std::string_view version = "0.1.0";  ///< as CMakeLists.txt has it; tests/cli_test.cpp compares them
 
 int fail(const Session& session, const Problems& problems) {
     report(session, problems);

@@ -4,6 +4,8 @@
 // quick (short repeats, kept when the clock before and after agree).
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -22,6 +24,7 @@ struct Reading {
 
     Seconds each() const { return total / launches; }
     Hertz clock() const { return (before + after) / 2.0; }
+    double drift() const { return std::abs(before.value - after.value) / std::max(before.value, after.value); }
 };
 
 /// A device with one op loaded, as the policy sees it.
@@ -61,6 +64,7 @@ struct StoppingRule {
 struct Policy {
     Seconds quick_length{0.002};
     double quick_agreement = 0.01;  ///< clock before and after may differ by this much
+    double quick_drift = 0.05;      ///< or, when no repeat does better, by this much with a doubt noted
     StoppingRule quick{3, 6, 0.005, 12};
 
     Seconds sustained_length{0.005};

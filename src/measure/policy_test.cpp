@@ -87,12 +87,26 @@ TEST(Quick, SteadyClockStopsAtTheLeastRepeats) {
 
 TEST(Quick, DiscardsAndCountsRepeatsDuringWhichTheClockMoved) {
     FakeGpu gpu;
-    gpu.clock_after = [](double busy_s) { return busy_s < 0.003 ? 2e9 - 1e11 * busy_s : 1.7e9; };
+    int readings = 0;  // the warm-up's, then one before and one after each batch
+    gpu.clock_after = [&](double) { return ++readings == 3 ? 1.7e9 : 2e9; };
     const auto timing = time_op(gpu, ClockMode::Quick, Policy{});
     ASSERT_TRUE(timing.ok());
-    EXPECT_EQ(timing->time.discarded, 2);
-    EXPECT_NEAR(timing->clock_mhz, 1700.0, 1e-9);
+    EXPECT_EQ(timing->time.discarded, 1);
+    EXPECT_EQ(gpu.rests, 1);
+    EXPECT_EQ(timing->time.launches, 20);  // half of the first batch's 40
     EXPECT_NEAR(timing->cycles, 100e3, 1.0);
+    EXPECT_EQ(timing->doubt, "");
+}
+
+TEST(Quick, KeepsTheSteadiestRepeatWithItsDoubtWhenTheClockAlwaysMoves) {
+    FakeGpu gpu;
+    int readings = 0;
+    gpu.clock_after = [&](double) { return ++readings % 2 == 0 ? 2e9 : 1.94e9; };
+    const auto timing = time_op(gpu, ClockMode::Quick, Policy{});
+    ASSERT_TRUE(timing.ok());
+    EXPECT_EQ(timing->time.repeats, 1);
+    EXPECT_EQ(timing->time.discarded, Policy{}.quick.attempts - 1);
+    EXPECT_EQ(timing->doubt, "the clock moved in every repeat, by 3.0% in this one");
 }
 
 TEST(Quick, GivesUpAfterABoundedNumberOfAttempts) {

@@ -1,4 +1,4 @@
-// The program as a user meets it. Each file in test/cli is a transcript: prose, commands ("$ …"), and for each command
+// The program as a user meets it. Each file in tests/cli is a transcript: prose, commands ("$ …"), and for each command
 // its stdout ("1| …"), its stderr ("2| …") and its exit code. docs/cli.md is the help pages. With TILEWRIGHT_UPDATE=1
 // both are rewritten from what the program really says; the diff is the review.
 #include <gtest/gtest.h>
@@ -21,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 const fs::path root = TILEWRIGHT_SOURCE_DIR;
-const fs::path transcripts = root / "test" / "cli";
+const fs::path transcripts = root / "tests" / "cli";
 
 std::string slurp(const fs::path& path) {
     std::ostringstream text;
