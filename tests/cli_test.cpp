@@ -131,6 +131,24 @@ TEST(Cli, HelpPagesAreTheDocumentation) {
     expect_file(root / "docs" / "cli.md", page);
 }
 
+/// In the README a console block is one command of ours and what it prints.
+TEST(Cli, TheReadmeShowsRealOutput) {
+    const std::string prompt = "$ ./tilewright ";
+    std::string page;
+    bool recorded = false;
+    for (const std::string& line : lines_of(slurp(root / "README.md"))) {
+        if (line.starts_with(prompt)) {
+            page += line + "\n" + run("tilewright " + line.substr(prompt.size())).out;
+            recorded = true;
+        } else if (!recorded || line == "```") {
+            page += line + "\n";
+            recorded = false;
+        }
+    }
+    ASSERT_NE(page.find(prompt), std::string::npos);
+    expect_file(root / "README.md", page);
+}
+
 TEST(Cli, VersionIsTheProjects) {
     const std::string cmake = slurp(root / "CMakeLists.txt");
     const std::string mark = "project(Tilewright VERSION ";
