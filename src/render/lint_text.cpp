@@ -31,12 +31,14 @@ std::string kernels_text(const Finding& finding) {
 }
 
 std::string summary(const LintReport& report) {
-    const auto count = [&](Severity severity) {
-        return std::count_if(report.findings.begin(), report.findings.end(),
-                             [&](const Finding& finding) { return finding.severity == severity; });
+    const auto count = [&](Severity severity, const char* word) {
+        const auto found = std::count_if(report.findings.begin(), report.findings.end(),
+                                         [&](const Finding& finding) { return finding.severity == severity; });
+        return fmt::format("{} {}{}", found, word, found == 1 ? "" : "s");
     };
-    return fmt::format("{} errors, {} warnings (at least {} of the step), {} below that", count(Severity::Error),
-                       count(Severity::Warning), percent_text(report.min_cost), count(Severity::Info));
+    return fmt::format("{}, {} (at least {} of the step), {} below that", count(Severity::Error, "error"),
+                       count(Severity::Warning, "warning"), percent_text(report.min_cost),
+                       count(Severity::Info, "finding"));
 }
 
 /// The fix with the largest gain among all findings that are more than information. A smaller vocabulary is never
