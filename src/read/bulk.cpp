@@ -31,10 +31,10 @@ Result<T> unless_bad(const CsvCells& cells, T value) {
 }
 
 /// No memory holds more elements than this, and a price of fewer overflows nothing.
-void limit_elements(CsvCells& cells, CheckedCount elements) {
+void limit_elements(CsvCells& cells, const std::string& matrix, CheckedCount elements) {
     constexpr std::int64_t most = std::int64_t{1} << 50;
     const std::optional<std::int64_t> count = elements.value();
-    if (!count || *count > most) cells.report("a matrix has more than 2^50 elements", "make the sizes smaller");
+    if (!count || *count > most) cells.report(matrix + " has more than 2^50 elements", "make the sizes smaller");
 }
 
 Workload read_workload(CsvCells& cells, const Workload& defaults) {
@@ -104,9 +104,9 @@ Result<GemmRow> read_gemm_row(const CsvTable& table, const CsvRow& row, const Wo
     gemm.batch = cells.integer("batch", sizes);
     gemm.precision = cells.word<Precision>("dtype").value_or(defaults.precision);
     out.clock = cells.word<Clock>("clock").value_or(defaults.clock);
-    for (const std::int64_t elements : {gemm.m * gemm.n, gemm.m * gemm.k, gemm.n * gemm.k}) {
-        limit_elements(cells, CheckedCount(elements) * gemm.batch);
-    }
+    limit_elements(cells, "A", CheckedCount(gemm.m * gemm.k) * gemm.batch);
+    limit_elements(cells, "B", CheckedCount(gemm.n * gemm.k) * gemm.batch);
+    limit_elements(cells, "C", CheckedCount(gemm.m * gemm.n) * gemm.batch);
     return unless_bad(cells, out);
 }
 
@@ -129,8 +129,9 @@ Result<AttentionRow> read_attention_row(const CsvTable& table, const CsvRow& row
         cells.refuse("kv_heads", "a divisor of heads, " + std::to_string(attention.heads));
     }
     const CheckedCount sequences = CheckedCount(attention.batch) * attention.heads;
-    limit_elements(cells, sequences * attention.q_len * std::max(attention.kv_len, attention.head_dim));
-    limit_elements(cells, sequences * attention.kv_len * attention.head_dim);
+    limit_elements(cells, "the product of queries and keys",
+                   sequences * attention.q_len * std::max(attention.kv_len, attention.head_dim));
+    limit_elements(cells, "the keys", sequences * attention.kv_len * attention.head_dim);
     return unless_bad(cells, out);
 }
 
