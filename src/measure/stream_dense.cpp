@@ -128,6 +128,7 @@ Kernel swiglu_eager(const Request& r) {
     };
     if (!r.backward) {
         const auto act = l.output(r.count()), y = l.output(r.count());
+        k.buffers[act].traffic *= 2.0;  // written by one kernel, read by the next
         k.run = [=](const Pointers& p, cudaStream_t stream) -> Status {
             TW_TRY(launch(Pointwise{r.e, Map::Silu, p[gate], nullptr, p[act]}, stream));
             return launch(Pointwise{r.e, Map::Multiply, p[act], p[up], p[y]}, stream);
@@ -137,6 +138,8 @@ Kernel swiglu_eager(const Request& r) {
     }
     const auto act = l.input(r.count()), grad = l.input(r.count());
     const auto grad_up = l.output(r.count()), grad_act = l.output(r.count()), grad_gate = l.output(r.count());
+    k.buffers[grad].traffic *= 2.0;      // read by two kernels
+    k.buffers[grad_act].traffic *= 2.0;  // written by one kernel, read by the next
     k.run = [=](const Pointers& p, cudaStream_t stream) -> Status {
         TW_TRY(launch(Pointwise{r.e, Map::Multiply, p[grad], p[act], p[grad_up]}, stream));
         TW_TRY(launch(Pointwise{r.e, Map::Multiply, p[grad], p[up], p[grad_act]}, stream));

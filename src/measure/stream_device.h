@@ -57,10 +57,46 @@ struct Word<2> {
     using Type = unsigned short;
 };
 
+/// What is read once passes L1 by, which leaves it to weights and tables. Loads keep their order in the program: those
+/// that should be in flight together stand before the first use and before any store.
+inline __device__ uint4 stream_word(const uint4* from) {
+    uint4 word;
+    asm volatile("ld.global.nc.L1::no_allocate.v4.u32 {%0, %1, %2, %3}, [%4];"
+                 : "=r"(word.x), "=r"(word.y), "=r"(word.z), "=r"(word.w)
+                 : "l"(from));
+    return word;
+}
+inline __device__ uint2 stream_word(const uint2* from) {
+    uint2 word;
+    asm volatile("ld.global.nc.L1::no_allocate.v2.u32 {%0, %1}, [%2];" : "=r"(word.x), "=r"(word.y) : "l"(from));
+    return word;
+}
+inline __device__ unsigned stream_word(const unsigned* from) {
+    unsigned word;
+    asm volatile("ld.global.nc.L1::no_allocate.u32 %0, [%1];" : "=r"(word) : "l"(from));
+    return word;
+}
+inline __device__ unsigned short stream_word(const unsigned short* from) {
+    unsigned short word;
+    asm volatile("ld.global.nc.L1::no_allocate.u16 %0, [%1];" : "=h"(word) : "l"(from));
+    return word;
+}
+
+/// Reads what no other thread writes; a thread may overwrite it afterwards.
 template <class T, int V>
 __device__ Pack<T, V> load(const T* from) {
     using W = typename Word<sizeof(T) * V>::Type;
-    const W word = *reinterpret_cast<const W*>(from);
+    const W word = stream_word(reinterpret_cast<const W*>(from));
+    Pack<T, V> pack;
+    memcpy(&pack, &word, sizeof pack);
+    return pack;
+}
+
+/// Reads what many rows share.
+template <class T, int V>
+__device__ Pack<T, V> load_shared(const T* from) {
+    using W = typename Word<sizeof(T) * V>::Type;
+    const W word = __ldg(reinterpret_cast<const W*>(from));
     Pack<T, V> pack;
     memcpy(&pack, &word, sizeof pack);
     return pack;
@@ -87,7 +123,45 @@ inline __device__ __half narrow<__half>(float value) {
     return __float2half_rn(value);
 }
 
-inline __device__ float sigmoid(float x) { return __fdividef(1.0F, 1.0F + __expf(-x)); }
+inline __device__ __nv_bfloat162 narrow_pair(__nv_bfloat16, float a, float b) { return __floats2bfloat162_rn(a, b); }
+inline __device__ __half2 narrow_pair(__half, float a, float b) { return __floats2half2_rn(a, b); }
+
+/// The pack of f(0) to f(V - 1), rounded two at a time.
+template <class T, int V, class F>
+__device__ Pack<T, V> make_pack(F f) {
+    Pack<T, V> pack;
+    if constexpr (V == 1) {
+        pack.at[0] = narrow<T>(f(0));
+    } else {
+#pragma unroll
+        for (int v = 0; v < V; v += 2) {
+            const auto pair = narrow_pair(T(), f(v), f(v + 1));
+            memcpy(&pack.at[v], &pair, sizeof pair);
+        }
+    }
+    return pack;
+}
+
+// Single instructions, good to about 2^-22: the intrinsics add range checks around them unless denormals are flushed.
+inline __device__ float exp2_fast(float x) {
+    float y;
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+inline __device__ float reciprocal(float x) {
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+inline __device__ float root(float x) {
+    float y;
+    asm("sqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return y;
+}
+
+constexpr float log2_e = 1.4426950408889634F;
+constexpr float ln_2 = 0.6931471805599453F;
+inline __device__ float sigmoid(float x) { return reciprocal(1.0F + exp2_fast(-log2_e * x)); }
 
 // The tanh form of GELU written with a sigmoid: 0.5 (1 + tanh u) = sigmoid(2u).
 constexpr float gelu_slope = 1.5957691216057308F;  // 2 sqrt(2 / pi)
@@ -112,8 +186,11 @@ struct Most {
     static constexpr float neutral = -3.0e38F;
 };
 
-/// Combines a value over the threads of a row: a warp, or when Wide the whole block. Two buffers in turn make one
-/// barrier per call enough.
+/// The most rows of several warps in a block: each has a barrier, of which a block has 16.
+constexpr int most_wide_rows = 8;
+
+/// Combines a value over the threads of a row, those of one threadIdx.y: a warp, or when Wide several, which meet at a
+/// barrier of their own. Two buffers in turn make one barrier per call enough.
 template <bool Wide>
 class RowReduce {
 public:
@@ -121,12 +198,12 @@ public:
     __device__ float operator()(float value, Op op) {
         value = across_warp(value, op);
         if constexpr (!Wide) return value;
-        __shared__ float slots[2][warp_size];
-        float* slot = slots[turn_];
+        __shared__ float slots[2][most_wide_rows][warp_size];
+        float* slot = slots[turn_][threadIdx.y];
         turn_ ^= 1;
         const int lane = static_cast<int>(threadIdx.x) % warp_size;
         if (lane == 0) slot[threadIdx.x / warp_size] = value;
-        __syncthreads();
+        asm volatile("bar.sync %0, %1;" ::"r"(threadIdx.y + 1), "r"(blockDim.x) : "memory");
         value = lane < static_cast<int>(blockDim.x) / warp_size ? slot[lane] : Op::neutral;
         return across_warp(value, op);
     }
@@ -152,24 +229,32 @@ struct RowPlan {
 };
 
 /// Packs of a thread are 1, 2, 4 or 8 with 16-byte accesses and 8 or 32 with single ones; 0 packs: the row is too wide.
-/// `threads` is the most of one row.
-inline RowPlan plan_rows(std::int64_t width, int threads = 512) {
+/// A row takes few threads with up to `most` packs each, so that many rows are in flight and reductions are short; only
+/// a row that asks for more than `reach` threads gets more packs.
+inline RowPlan plan_rows(std::int64_t width, int most, int reach = 512) {
     RowPlan plan;
     plan.vector = width % 8 == 0 ? 8 : 1;
+    const int factor = plan.vector == 8 ? 2 : 4;
+    const int limit = plan.vector == 8 ? 8 : 32;
     const std::int64_t accesses = width / plan.vector;
-    const int least = plan.vector == 8 ? 1 : 8;
-    const int most = plan.vector == 8 ? 8 : 32;
-    const int narrow_packs = plan.vector == 8 ? 2 : 8;
-    plan.wide = accesses > narrow_packs * warp_size;
-    const std::int64_t reach = plan.wide ? threads : warp_size;
-    plan.packs = least;
-    while (plan.packs < most && plan.packs * reach < accesses) plan.packs *= plan.vector == 8 ? 2 : 4;
-    if (plan.packs * reach < accesses) plan.packs = 0;
-    if (plan.packs == 0) return plan;
-    const std::int64_t needed = (accesses + plan.packs - 1) / plan.packs;
-    const auto row_threads = static_cast<unsigned>((needed + warp_size - 1) / warp_size * warp_size);
-    plan.block = plan.wide ? dim3(row_threads, 1) : dim3(warp_size, 8);
+    if (plan.vector == 1) most = 8;
+    plan.packs = plan.vector == 8 ? 1 : 8;
+    while (plan.packs < most && plan.packs * warp_size < accesses) plan.packs *= factor;
+    while (plan.packs < limit && plan.packs * reach < accesses) plan.packs *= factor;
+    const std::int64_t warps = (accesses + plan.packs * warp_size - 1) / (plan.packs * warp_size);
+    plan.wide = warps > 1;
+    plan.block = plan.wide ? dim3(static_cast<unsigned>(warps * warp_size), 1) : dim3(warp_size, 8);
+    if (warps > 512 / warp_size) plan.packs = 0;
     return plan;
+}
+
+/// The plan of a kernel that gives every row its own threads: with few rows there is nothing to gain from less of them.
+inline RowPlan plan_rows(const Extent& extent) {
+    return plan_rows(extent.width, extent.rows < std::int64_t{8} * multiprocessors() ? 2 : 8);
+}
+
+inline unsigned row_blocks(const RowPlan& plan, std::int64_t rows) {
+    return static_cast<unsigned>((rows + plan.block.y - 1) / plan.block.y);
 }
 
 template <int N>
@@ -195,16 +280,52 @@ Status with_row_plan(const RowPlan& plan, F f) {
     return unsupported("a row is too wide for the kernel");
 }
 
-/// Blocks for a kernel that loops over rows: as many as fit on the device at once, at most `limit` and one a row group.
+/// Blocks of `threads` threads and `shared` bytes that the device runs at once.
 template <class Kernel>
-unsigned persistent_blocks(Kernel kernel, const RowPlan& plan, std::int64_t rows, int limit) {
+std::int64_t resident_blocks(Kernel kernel, int threads, std::size_t shared = 0) {
     int per_unit = 1;
-    const int threads = static_cast<int>(plan.block.x * plan.block.y);
-    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_unit, kernel, threads, 0);
-    const std::int64_t groups = (rows + plan.block.y - 1) / plan.block.y;
-    const std::int64_t resident = static_cast<std::int64_t>(std::max(per_unit, 1)) * multiprocessors();
-    return static_cast<unsigned>(std::max<std::int64_t>(1, std::min({groups, resident, std::int64_t{limit}})));
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_unit, kernel, threads, shared);
+    return static_cast<std::int64_t>(std::max(per_unit, 1)) * multiprocessors();
 }
+
+/// Calls f(n, access index) for the packs of a row that exist and are this thread's.
+template <int N, class F>
+__device__ void for_each_pack(int accesses, F f) {
+#pragma unroll
+    for (int n = 0; n < N; ++n) {
+        const int at = static_cast<int>(threadIdx.x + n * blockDim.x);
+        if (at < accesses) f(n, at);
+    }
+}
+
+/// The packs of one row that a thread owns; those beyond the row are zero.
+template <class T, int V, int N>
+class Slice {
+public:
+    Pack<T, V> pack[N];
+
+    __device__ void fetch(const T* row, int accesses) {
+#pragma unroll
+        for (int n = 0; n < N; ++n) pack[n] = {};
+        for_each_pack<N>(accesses, [&](int n, int at) { pack[n] = load<T, V>(row + at * V); });
+    }
+    /// Between two passes: keeps the compiler from carrying the widened values over, which takes twice the registers.
+    __device__ void forget() {
+#pragma unroll
+        for (int n = 0; n < N; ++n) {
+            typename Word<sizeof(T) * V>::Type word;
+            memcpy(&word, &pack[n], sizeof word);
+            hold(word);
+            memcpy(&pack[n], &word, sizeof word);
+        }
+    }
+
+private:
+    static __device__ void hold(uint4& word) {
+        asm volatile("" : "+r"(word.x), "+r"(word.y), "+r"(word.z), "+r"(word.w));
+    }
+    static __device__ void hold(unsigned short& word) { asm volatile("" : "+h"(word)); }
+};
 
 /// Calls f with a null pointer of the element type.
 template <class F>
@@ -216,9 +337,15 @@ Status with_type(Precision type, F f) {
 
 inline Status launched(const char* kernel) { return check(cudaGetLastError(), kernel); }
 
-/// Sums `count` rows of fp32 partials [count][width] into 16-bit `sums`.
-Status sum_partials(Precision type, const float* partials, std::pair<std::int64_t, std::int64_t> count_and_width,
-                    void* sums, cudaStream_t stream);
+/// `count` rows of fp32 partials [count][width] to be summed into 16-bit `sums`, and as many after them into `more`.
+struct Partials {
+    Precision type;
+    const float* from;
+    std::int64_t count, width;
+    void* sums;
+    void* more = nullptr;
+};
+Status sum_partials(const Partials& partials, cudaStream_t stream);
 
 /// The most rows of partials any kernel writes: four blocks on each of up to 160 multiprocessors.
 constexpr int most_partials = 640;

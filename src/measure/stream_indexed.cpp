@@ -12,10 +12,12 @@ constexpr std::int64_t positions = 4096;
 
 std::vector<std::int32_t> as_tokens(const Vector& values) { return {values.begin(), values.end()}; }
 
-/// The head size that a row of `width` elements is cut into.
+/// The head size that a row of `width` elements is cut into: up to 128, with halves as aligned as the width allows.
 std::int64_t head_size(std::int64_t width) {
-    for (const std::int64_t size : {128, 96, 80, 64, 2}) {
-        if (width % size == 0) return size;
+    for (const std::int64_t step : {16, 8, 4, 2}) {
+        for (std::int64_t size = 128; size > 0; size -= step) {
+            if (width % size == 0) return size;
+        }
     }
     return width;
 }
@@ -139,6 +141,11 @@ Kernel adamw_kernel(const Request& r) {
     const auto master = l.float_both(r.count()), first = l.float_both(r.count()), second = l.float_both(r.count());
     const auto parameter = l.output(r.count());
     k.buffers[second].scale = 0.0;  // second moments are never negative: checked from zero
+    if (!r.fused) {                 // both moments' kernels read the gradient, the update reads the moments again
+        k.buffers[gradient].traffic *= 2.0;
+        k.buffers[first].traffic *= 1.5;
+        k.buffers[second].traffic *= 1.5;
+    }
     const reference::Adam adam;
     const auto step = [=](const Pointers& p, AdamPart part) {
         AdamStep s;

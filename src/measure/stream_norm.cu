@@ -1,6 +1,7 @@
-// Layer norm and RMS norm, forward and backward. A row is held in registers by a warp (narrow) or a block (wide);
-// blocks stay resident, loop over rows and fetch the next row before they reduce this one. The backward pass keeps its
-// column sums in registers over all rows of a block and leaves one row of partials per block to a second kernel.
+// Layer norm and RMS norm, forward and backward. A row is held in registers, as it is stored, by a warp (narrow) or a
+// few (wide), and all its loads are issued at once; the many rows in flight hide each other's reductions. The backward
+// pass stays resident: the threads of a row keep their column sums in shared memory over all rows they see, and a block
+// leaves one row of partials to a second kernel.
 #include "measure/reference.h"
 #include "measure/stream_device.h"
 
@@ -11,215 +12,218 @@ using namespace device;
 
 constexpr float epsilon = static_cast<float>(reference::norm_epsilon);
 
-/// The packs of one row that a thread owns.
+/// Adds the residual to a row, rounded as it would be stored, and stores it when asked to.
 template <class T, int V, int N>
-struct Slice {
-    Pack<T, V> pack[N];
-
-    __device__ void fetch(const T* row, int accesses) {
-#pragma unroll
-        for (int n = 0; n < N; ++n) {
-            const int at = static_cast<int>(threadIdx.x + n * blockDim.x);
-            if (at < accesses) pack[n] = load<T, V>(row + static_cast<std::int64_t>(at) * V);
-        }
-    }
-};
-
-/// Packs kept from row to row, or read again each time (from cache) where registers would not last.
-template <class T, int V, int N, bool Kept>
-struct Weights {
-    const T* from;
-    Slice<T, V, Kept ? N : 1> kept;
-
-    __device__ Weights(const void* data, int accesses) : from(static_cast<const T*>(data)) {
-        if (Kept && data != nullptr) kept.fetch(from, accesses);
-    }
-    __device__ Pack<T, V> operator()(int n, int at) const {
-        if constexpr (Kept) return kept.pack[n];
-        return load<T, V>(from + static_cast<std::int64_t>(at) * V);
-    }
-};
-
-/// Calls f(n, access index) for the packs of a row that exist.
-template <int N, class F>
-__device__ void for_each_pack(int accesses, F f) {
-#pragma unroll
-    for (int n = 0; n < N; ++n) {
-        const int at = static_cast<int>(threadIdx.x + n * blockDim.x);
-        if (at < accesses) f(n, at);
-    }
-}
-
-template <class T, int V, int N, bool Wide>
-__global__ void __launch_bounds__(512) norm_forward_kernel(NormForward a) {
-    constexpr bool ahead = N * V <= 16;  // fetching ahead pays only while registers last
-    const auto* x = static_cast<const T*>(a.x);
-    const auto* residual = static_cast<const T*>(a.residual);
-    const std::int64_t width = a.extent.width;
-    const int accesses = static_cast<int>(width / V);
-    const float inverse_width = 1.0F / static_cast<float>(width);
-    const bool centred = a.kind == NormKind::Layer;
-    RowReduce<Wide> reduce;
-    const Weights<T, V, N, ahead> gamma(a.gamma, accesses);
-    const Weights<T, V, N, ahead> beta(a.beta, accesses);
-    Slice<T, V, N> next, next_residual;
-    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.y;
-    std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.y + threadIdx.y;
-    const auto fetch = [&](std::int64_t which) {
-        if (which >= a.extent.rows) return;
-        next.fetch(x + which * width, accesses);
-        if (residual != nullptr) next_residual.fetch(residual + which * width, accesses);
-    };
-    if (ahead) fetch(row);
-    for (; row < a.extent.rows; row += step) {
-        if (!ahead) fetch(row);
-        float value[N][V];
-        float total = 0.0F;
-        for_each_pack<N>(accesses, [&](int n, int at) {
-            Pack<T, V> sum = next.pack[n];
-#pragma unroll
-            for (int v = 0; v < V; ++v) {
-                if (residual != nullptr) sum.at[v] = narrow<T>(widen(sum.at[v]) + widen(next_residual.pack[n].at[v]));
-                value[n][v] = widen(sum.at[v]);
-                total += value[n][v];
-            }
-            if (a.sum != nullptr) store<T, V>(static_cast<T*>(a.sum) + row * width + at * V, sum);
-        });
-        if (ahead) fetch(row + step);
-        const float mean = centred ? reduce(total, Plus()) * inverse_width : 0.0F;
-        float square = 0.0F;
-        for_each_pack<N>(accesses, [&](int n, int) {
-#pragma unroll
-            for (int v = 0; v < V; ++v) square += (value[n][v] - mean) * (value[n][v] - mean);
-        });
-        const float deviation = rsqrtf(reduce(square, Plus()) * inverse_width + epsilon);
-        for_each_pack<N>(accesses, [&](int n, int at) {
-            Pack<T, V> out;
-            const Pack<T, V> scale = gamma(n, at);
-            const Pack<T, V> shift = a.beta != nullptr ? beta(n, at) : scale;
-#pragma unroll
-            for (int v = 0; v < V; ++v) {
-                float y = (value[n][v] - mean) * deviation * widen(scale.at[v]);
-                if (a.beta != nullptr) y += widen(shift.at[v]);
-                out.at[v] = narrow<T>(y);
-            }
-            store<T, V>(static_cast<T*>(a.y) + row * width + at * V, out);
-        });
-        if (threadIdx.x == 0 && a.deviation != nullptr) {
-            if (a.mean != nullptr) a.mean[row] = mean;
-            a.deviation[row] = deviation;
-        }
-    }
-}
-
-/// One row of partials for each row group: the gamma sums of all groups first, then the beta sums.
-template <int V, int N>
-__device__ void write_partials(const NormBackward& a, const float (&sum_gamma)[N][V], const float (&sum_beta)[N][V]) {
-    const std::int64_t width = a.extent.width;
-    const std::int64_t groups = static_cast<std::int64_t>(gridDim.x) * blockDim.y;
-    const std::int64_t group = static_cast<std::int64_t>(blockIdx.x) * blockDim.y + threadIdx.y;
-    for_each_pack<N>(static_cast<int>(width / V), [&](int n, int at) {
-        float* out = a.partials + group * width + static_cast<std::int64_t>(at) * V;
-#pragma unroll
-        for (int v = 0; v < V; ++v) {
-            out[v] = sum_gamma[n][v];
-            if (a.kind == NormKind::Layer) out[groups * width + v] = sum_beta[n][v];
-        }
+__device__ void add_residual(const NormForward& a, std::int64_t from, int accesses, Slice<T, V, N>& row) {
+    Slice<T, V, N> other;
+    other.fetch(static_cast<const T*>(a.residual) + from, accesses);
+    for_each_pack<N>(accesses, [&](int n, int at) {
+        row.pack[n] = make_pack<T, V>([&](int v) { return widen(row.pack[n].at[v]) + widen(other.pack[n].at[v]); });
+        if (a.sum != nullptr) store<T, V>(static_cast<T*>(a.sum) + from + at * V, row.pack[n]);
     });
 }
 
 template <class T, int V, int N, bool Wide>
-__global__ void __launch_bounds__(512) norm_backward_kernel(NormBackward a) {
-    constexpr bool ahead = N * V <= 16;
-    const auto* x = static_cast<const T*>(a.x);
-    const auto* grad_y = static_cast<const T*>(a.grad_y);
-    const auto* residual = static_cast<const T*>(a.residual);
+__global__ void __launch_bounds__(512) norm_forward_kernel(NormForward a) {
     const std::int64_t width = a.extent.width;
     const int accesses = static_cast<int>(width / V);
     const float inverse_width = 1.0F / static_cast<float>(width);
     const bool centred = a.kind == NormKind::Layer;
+    const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.y + threadIdx.y;
+    if (row >= a.extent.rows) return;
     RowReduce<Wide> reduce;
-    const Weights<T, V, N, ahead> gamma(a.gamma, accesses);
-    Slice<T, V, N> next_x, next_grad, here_x, here_grad;
-    float sum_gamma[N][V] = {};
-    float sum_beta[N][V] = {};
+    Slice<T, V, N> x;
+    x.fetch(static_cast<const T*>(a.x) + row * width, accesses);
+    if (a.residual != nullptr) add_residual(a, row * width, accesses, x);
+    float mean = 0.0F;
+    if (centred) {
+        for_each_pack<N>(accesses, [&](int n, int) {
+#pragma unroll
+            for (int v = 0; v < V; ++v) mean += widen(x.pack[n].at[v]);
+        });
+        mean = reduce(mean, Plus()) * inverse_width;
+        x.forget();
+    }
+    float square = 0.0F;
+    for_each_pack<N>(accesses, [&](int n, int) {
+#pragma unroll
+        for (int v = 0; v < V; ++v) {
+            const float distance = widen(x.pack[n].at[v]) - mean;
+            square += distance * distance;
+        }
+    });
+    const float deviation = rsqrtf(reduce(square, Plus()) * inverse_width + epsilon);
+    x.forget();
+    for_each_pack<N>(accesses, [&](int n, int at) {
+        const Pack<T, V> scale = load_shared<T, V>(static_cast<const T*>(a.gamma) + at * V);
+        Pack<T, V> shift{};
+        if (a.beta != nullptr) shift = load_shared<T, V>(static_cast<const T*>(a.beta) + at * V);
+        store<T, V>(static_cast<T*>(a.y) + row * width + at * V, make_pack<T, V>([&](int v) {
+                        const float hat = (widen(x.pack[n].at[v]) - mean) * deviation;
+                        return hat * widen(scale.at[v]) + widen(shift.at[v]);
+                    }));
+    });
+    if (threadIdx.x == 0 && a.deviation != nullptr) {
+        if (a.mean != nullptr) a.mean[row] = mean;
+        a.deviation[row] = deviation;
+    }
+}
+
+/// Column sums of one row group in shared memory. Each thread touches only the columns of its own packs, in chunks of
+/// up to 16 bytes: all first chunks of a row, then all second ones, so that neighbours do not meet in a bank.
+template <int V>
+struct ColumnSums {
+    static constexpr int chunk = V < 4 ? V : 4;
+    float* sums;
+    int accesses;
+
+    __device__ void add(int at, const float (&terms)[V]) const {
+#pragma unroll
+        for (int v = 0; v < V; v += chunk) {
+            auto* slot = reinterpret_cast<Pack<float, chunk>*>(sums) + v / chunk * accesses + at;
+            Pack<float, chunk> sum = *slot;
+#pragma unroll
+            for (int i = 0; i < chunk; ++i) sum.at[i] += terms[v + i];
+            *slot = sum;
+        }
+    }
+    /// The column whose sum is at `index`.
+    __device__ int column(int index) const {
+        const int slot = index / chunk;
+        return slot % accesses * V + slot / accesses * chunk + index % chunk;
+    }
+};
+
+/// Sums the row groups of a block: one row of gamma partials, and in the second half of `partials` one of beta's.
+template <int V>
+__device__ void write_partials(const NormBackward& a, const float* sums, int both) {
+    const int width = static_cast<int>(a.extent.width);
+    const ColumnSums<V> place{nullptr, width / V};
+    const int threads = static_cast<int>(blockDim.x * blockDim.y);
+    __syncthreads();
+    for (int half = 0; half < both; ++half) {
+        float* out = a.partials + (static_cast<std::int64_t>(half) * gridDim.x + blockIdx.x) * width;
+        for (int i = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x); i < width; i += threads) {
+            float total = 0.0F;
+            for (int y = 0; y < static_cast<int>(blockDim.y); ++y) total += sums[(y * both + half) * width + i];
+            out[place.column(i)] = total;
+        }
+    }
+}
+
+/// Threads of a backward block: two blocks of 320 fit where a thread has few packs.
+constexpr int backward_threads(int vector, int packs) { return packs <= (vector == 8 ? 4 : 8) ? 320 : 512; }
+
+template <class T, int V, int N, bool Wide>
+__global__ void __launch_bounds__(backward_threads(V, N), backward_threads(V, N) == 320 ? 2 : 1)
+    norm_backward_kernel(NormBackward a) {
+    extern __shared__ float4 shared[];
+    const std::int64_t width = a.extent.width;
+    const int accesses = static_cast<int>(width / V);
+    const float inverse_width = 1.0F / static_cast<float>(width);
+    const bool centred = a.kind == NormKind::Layer;
+    const int both = centred ? 2 : 1;
+    auto* sums = reinterpret_cast<float*>(shared);
+    const ColumnSums<V> gamma_sums{sums + threadIdx.y * both * width, accesses};
+    const ColumnSums<V> beta_sums{gamma_sums.sums + width, accesses};
+    for (int i = static_cast<int>(threadIdx.x); i < both * width; i += static_cast<int>(blockDim.x)) {
+        gamma_sums.sums[i] = 0.0F;
+    }
+    __syncthreads();
+    RowReduce<Wide> reduce;
     const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.y;
-    std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.y + threadIdx.y;
-    const auto fetch = [&](std::int64_t which) {
-        if (which >= a.extent.rows) return;
-        next_x.fetch(x + which * width, accesses);
-        next_grad.fetch(grad_y + which * width, accesses);
-    };
-    if (ahead) fetch(row);
-    for (; row < a.extent.rows; row += step) {
-        if (!ahead) fetch(row);
-        here_x = next_x;
-        here_grad = next_grad;
-        if (ahead) fetch(row + step);
+    for (std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.y + threadIdx.y; row < a.extent.rows;
+         row += step) {
         const float mean = centred ? a.mean[row] : 0.0F;
         const float deviation = a.deviation[row];
+        Slice<T, V, N> x, grad, residual;
+        x.fetch(static_cast<const T*>(a.x) + row * width, accesses);
+        grad.fetch(static_cast<const T*>(a.grad_y) + row * width, accesses);
+        residual.fetch(static_cast<const T*>(a.residual) + row * width, a.residual != nullptr ? accesses : 0);
+        const auto hat = [&](int n, int v) { return (widen(x.pack[n].at[v]) - mean) * deviation; };
         float total = 0.0F;
         float total_hat = 0.0F;
         for_each_pack<N>(accesses, [&](int n, int at) {
-            const Pack<T, V> scale = gamma(n, at);
+            const Pack<T, V> scale = load_shared<T, V>(static_cast<const T*>(a.gamma) + at * V);
+            float to_gamma[V], to_beta[V];
 #pragma unroll
             for (int v = 0; v < V; ++v) {
-                const float hat = (widen(here_x.pack[n].at[v]) - mean) * deviation;
-                const float grad = widen(here_grad.pack[n].at[v]);
-                const float scaled = grad * widen(scale.at[v]);
-                total += scaled;
-                total_hat += scaled * hat;
-                sum_gamma[n][v] += grad * hat;
-                sum_beta[n][v] += grad;
+                to_beta[v] = widen(grad.pack[n].at[v]);
+                to_gamma[v] = to_beta[v] * hat(n, v);
+                total += to_beta[v] * widen(scale.at[v]);
+                total_hat += to_gamma[v] * widen(scale.at[v]);
             }
+            gamma_sums.add(at, to_gamma);
+            if (centred) beta_sums.add(at, to_beta);
         });
         total = centred ? reduce(total, Plus()) * inverse_width : 0.0F;
         total_hat = reduce(total_hat, Plus()) * inverse_width;
+        x.forget();
+        grad.forget();
         for_each_pack<N>(accesses, [&](int n, int at) {
-            Pack<T, V> out;
-            const Pack<T, V> scale = gamma(n, at);
-            Pack<T, V> other;
-            if (residual != nullptr) other = load<T, V>(residual + row * width + at * V);
-#pragma unroll
-            for (int v = 0; v < V; ++v) {
-                const float hat = (widen(here_x.pack[n].at[v]) - mean) * deviation;
-                const float scaled = widen(here_grad.pack[n].at[v]) * widen(scale.at[v]);
-                float grad = deviation * (scaled - total - hat * total_hat);
-                if (residual != nullptr) grad += widen(other.at[v]);
-                out.at[v] = narrow<T>(grad);
-            }
-            store<T, V>(static_cast<T*>(a.grad_x) + row * width + at * V, out);
+            const Pack<T, V> scale = load_shared<T, V>(static_cast<const T*>(a.gamma) + at * V);
+            store<T, V>(static_cast<T*>(a.grad_x) + row * width + at * V, make_pack<T, V>([&](int v) {
+                            const float scaled = widen(grad.pack[n].at[v]) * widen(scale.at[v]);
+                            return deviation * (scaled - total - hat(n, v) * total_hat) + widen(residual.pack[n].at[v]);
+                        }));
         });
     }
-    write_partials<V, N>(a, sum_gamma, sum_beta);
+    write_partials<V>(a, sums, both);
 }
 
 template <class T>
-__global__ void sum_partials_kernel(const float* partials, int count, std::int64_t width, T* sums) {
+__global__ void sum_partials_kernel(Partials a) {
     const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * warp_size + threadIdx.x;
+    const float* from = a.from + blockIdx.y * a.count * a.width + column;
     float total = 0.0F;
-    if (column < width) {
-        for (int row = static_cast<int>(threadIdx.y); row < count; row += static_cast<int>(blockDim.y)) {
-            total += partials[row * width + column];
-        }
+    if (column < a.width) {
+#pragma unroll 4
+        for (std::int64_t row = threadIdx.y; row < a.count; row += blockDim.y) total += from[row * a.width];
     }
     __shared__ float shared[32][warp_size + 1];
     shared[threadIdx.y][threadIdx.x] = total;
     __syncthreads();
-    if (threadIdx.y != 0 || column >= width) return;
+    if (threadIdx.y != 0 || column >= a.width) return;
     for (unsigned y = 1; y < blockDim.y; ++y) total += shared[y][threadIdx.x];
-    sums[column] = narrow<T>(total);
+    static_cast<T*>(blockIdx.y == 0 ? a.sums : a.more)[column] = narrow<T>(total);
+}
+
+/// How a kernel is launched that keeps column sums for each row group of a block.
+struct Residency {
+    dim3 block;
+    unsigned blocks = 1;
+    std::size_t shared = 0;
+};
+
+/// Blocks of as many row groups as keep the most rows in flight: few blocks leave few partials to sum.
+template <class Kernel>
+Outcome<Residency> reside(Kernel kernel, const RowPlan& plan, std::int64_t rows, std::size_t sums_bytes) {
+    constexpr std::size_t most_shared = 220 * 1024;  // of the 227 KiB a block of compute capability 9.0 may have
+    if (sums_bytes > most_shared) return unsupported("a row is too wide for the kernel");
+    TW_TRY(check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most_shared),
+                 "cudaFuncSetAttribute"));
+    const int threads = backward_threads(plan.vector, plan.packs);
+    const int most_groups = std::min<int>(threads / static_cast<int>(plan.block.x), plan.wide ? most_wide_rows : 16);
+    std::int64_t best = 0;
+    Residency chosen;
+    for (int groups = 1; groups <= most_groups && groups * sums_bytes <= most_shared; ++groups) {
+        const std::size_t shared = groups * sums_bytes;
+        const std::int64_t fit = resident_blocks(kernel, groups * static_cast<int>(plan.block.x), shared);
+        const std::int64_t blocks = std::min({fit, (rows + groups - 1) / groups, std::int64_t{most_partials}});
+        if (blocks * groups < best) continue;
+        best = blocks * groups;
+        chosen = {dim3(plan.block.x, static_cast<unsigned>(groups)), static_cast<unsigned>(blocks), shared};
+    }
+    return chosen;
 }
 
 }  // namespace
 
-Status device::sum_partials(Precision type, const float* partials,
-                            std::pair<std::int64_t, std::int64_t> count_and_width, void* sums, cudaStream_t stream) {
-    const auto [count, width] = count_and_width;
-    const auto blocks = static_cast<unsigned>((width + warp_size - 1) / warp_size);
-    return with_type(type, [&, count = count, width = width]<class T>(T*) {
-        sum_partials_kernel<T><<<blocks, dim3(warp_size, 32), 0, stream>>>(partials, static_cast<int>(count), width,
-                                                                           static_cast<T*>(sums));
+Status device::sum_partials(const Partials& partials, cudaStream_t stream) {
+    const auto across = static_cast<unsigned>((partials.width + warp_size - 1) / warp_size);
+    return with_type(partials.type, [&]<class T>(T*) {
+        const dim3 grid(across, partials.more == nullptr ? 1 : 2);
+        sum_partials_kernel<T><<<grid, dim3(warp_size, 32), 0, stream>>>(partials);
         return launched("sum_partials");
     });
 }
@@ -229,35 +233,34 @@ std::size_t partial_bytes(std::int64_t width) {
 }
 
 Status launch(const NormForward& norm, cudaStream_t stream) {
-    const RowPlan plan = plan_rows(norm.extent.width);
+    const RowPlan plan = plan_rows(norm.extent);
     return with_type(norm.extent.type, [&]<class T>(T*) {
         return with_row_plan(plan, [&](auto vector, auto packs, auto wide) -> Status {
             const auto kernel = norm_forward_kernel<T, decltype(vector)::value, decltype(packs)::value, wide.value>;
-            const unsigned blocks = persistent_blocks(kernel, plan, norm.extent.rows, 1 << 20);
-            kernel<<<blocks, plan.block, 0, stream>>>(norm);
+            kernel<<<row_blocks(plan, norm.extent.rows), plan.block, 0, stream>>>(norm);
             return launched("norm forward");
         });
     });
 }
 
 Status launch(const NormBackward& norm, cudaStream_t stream) {
-    // Two packs a thread in two blocks of 256 keep more loads in flight than one block of 512, whose registers run out.
-    RowPlan plan = plan_rows(norm.extent.width, norm.extent.width <= 4096 ? 256 : 512);
-    if (!plan.wide) plan.block.y = 4;
+    const std::int64_t width = norm.extent.width;
+    const bool centred = norm.kind == NormKind::Layer;
+    const RowPlan plan = plan_rows(width, 4, 320);
+    const std::size_t sums_bytes = static_cast<std::size_t>(width) * sizeof(float) * (centred ? 2 : 1);
     unsigned blocks = 0;
     TW_TRY(with_type(norm.extent.type, [&]<class T>(T*) {
         return with_row_plan(plan, [&](auto vector, auto packs, auto wide) -> Status {
             const auto kernel = norm_backward_kernel<T, decltype(vector)::value, decltype(packs)::value, wide.value>;
-            blocks = persistent_blocks(kernel, plan, norm.extent.rows, most_partials / static_cast<int>(plan.block.y));
-            kernel<<<blocks, plan.block, 0, stream>>>(norm);
+            const Outcome<Residency> residency = reside(kernel, plan, norm.extent.rows, sums_bytes);
+            if (!residency) return residency.fault();
+            blocks = residency->blocks;
+            kernel<<<blocks, residency->block, residency->shared, stream>>>(norm);
             return launched("norm backward");
         });
     }));
-    const std::int64_t width = norm.extent.width;
-    const std::int64_t groups = static_cast<std::int64_t>(blocks) * plan.block.y;
-    TW_TRY(sum_partials(norm.extent.type, norm.partials, {groups, width}, norm.grad_gamma, stream));
-    if (norm.kind == NormKind::Rms) return Done{};
-    return sum_partials(norm.extent.type, norm.partials + groups * width, {groups, width}, norm.grad_beta, stream);
+    return sum_partials(
+        {norm.extent.type, norm.partials, blocks, width, norm.grad_gamma, centred ? norm.grad_beta : nullptr}, stream);
 }
 
 }  // namespace tilewright::measure

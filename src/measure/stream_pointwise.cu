@@ -1,5 +1,8 @@
-// Elementwise kernels: every thread owns one 16-byte access of the result at a time and strides over the matrix; full
-// occupancy keeps enough loads in flight.
+// Elementwise kernels: a thread reads all operands of a few 16-byte accesses, then computes and writes them, so that
+// enough loads are in flight; blocks are many and short. Each kernel is a functor: read(row, column) gives the operands
+// of one access, write(row, column, operands) what becomes of them, and `ahead` says how many a thread holds.
+#include <numeric>
+
 #include "measure/stream_device.h"
 
 namespace tilewright::measure {
@@ -7,114 +10,162 @@ namespace {
 
 using namespace device;
 
-/// Calls f(row, first column) for every access of a matrix with `accesses` of them in a row.
-template <int V, class F>
-__global__ void __launch_bounds__(256) cells_kernel(std::uint32_t cells, std::uint32_t accesses, F f) {
-    for (std::uint32_t cell = blockIdx.x * blockDim.x + threadIdx.x; cell < cells; cell += gridDim.x * blockDim.x) {
-        const std::uint32_t row = cell / accesses;
-        f(static_cast<std::int64_t>(row), static_cast<std::int64_t>(cell - row * accesses) * V);
+constexpr unsigned cell_threads = 256;
+
+/// A matrix as `count` accesses, `per_row` of them in a row.
+struct Cells {
+    std::uint32_t count, per_row;
+    std::uint64_t magic;  ///< 2^64 / per_row, rounded up: the high half of a product with it divides any 32-bit number
+
+    __device__ std::uint32_t row_of(std::uint32_t cell) const {
+        return per_row == 1 ? cell : static_cast<std::uint32_t>(__umul64hi(magic, cell));
     }
+};
+
+template <int V, class F>
+__global__ void __launch_bounds__(cell_threads, 4) cells_kernel(Cells cells, F f) {
+    const std::uint32_t first = blockIdx.x * cell_threads * F::ahead + threadIdx.x;
+    const auto each = [&](auto use) {
+#pragma unroll
+        for (int i = 0; i < F::ahead; ++i) {
+            const std::uint32_t cell = first + i * cell_threads;
+            const std::uint32_t row = cells.row_of(cell);
+            if (cell < cells.count)
+                use(i, std::int64_t{row}, static_cast<std::int64_t>(cell - row * cells.per_row) * V);
+        }
+    };
+    typename F::Operands held[F::ahead];
+    each([&](int i, std::int64_t row, std::int64_t column) { held[i] = f.read(row, column); });
+    each([&](int i, std::int64_t row, std::int64_t column) { f.write(row, column, held[i]); });
 }
 
 /// Launches f over `rows` rows of `columns` columns in accesses of V.
 template <int V, class F>
 Status over_cells(std::int64_t rows, std::int64_t columns, F f, cudaStream_t stream) {
-    const std::int64_t cells = rows * (columns / V);
-    if (cells == 0) return Done{};
-    if (cells >= (std::int64_t{1} << 32) - (1 << 22)) return unsupported("more than 2^32 accesses");
-    constexpr unsigned threads = 256;
-    const std::int64_t resident = static_cast<std::int64_t>(multiprocessors()) * (2048 / threads);
-    const auto blocks = static_cast<unsigned>(std::min<std::int64_t>((cells + threads - 1) / threads, resident));
-    cells_kernel<V>
-        <<<blocks, threads, 0, stream>>>(static_cast<std::uint32_t>(cells), static_cast<std::uint32_t>(columns / V), f);
+    const std::int64_t count = rows * (columns / V);
+    if (count == 0) return Done{};
+    if (count >= (std::int64_t{1} << 32) - (1 << 22)) return unsupported("more than 2^32 accesses");
+    const auto per_row = static_cast<std::uint32_t>(columns / V);
+    constexpr std::int64_t per_block = cell_threads * F::ahead;
+    const auto blocks = static_cast<unsigned>((count + per_block - 1) / per_block);
+    const Cells cells{static_cast<std::uint32_t>(count), per_row, ~std::uint64_t{0} / per_row + 1};
+    cells_kernel<V><<<blocks, cell_threads, 0, stream>>>(cells, f);
     return launched("pointwise kernel");
 }
 
-/// Calls f with the access width as a constant: 8 elements when `columns` allows, else 1.
+/// Calls f with the access width as a constant: 8 elements when `columns` allows, else 4, 2 or 1.
 template <class F>
 Status with_vector(std::int64_t columns, F f) {
     if (columns % 8 == 0) return f(std::integral_constant<int, 8>{});
+    if (columns % 4 == 0) return f(std::integral_constant<int, 4>{});
+    if (columns % 2 == 0) return f(std::integral_constant<int, 2>{});
     return f(std::integral_constant<int, 1>{});
 }
 
-template <class T, int V>
+template <Map M, class T, int V>
 struct Mapped {
-    Map map;
+    static constexpr bool one_row = M == Map::Bias || M == Map::BiasGelu;  ///< b is
+    static constexpr bool alone = M == Map::Gelu || M == Map::Silu;        ///< there is no b
+    static constexpr int ahead = one_row || alone ? 4 : 2;
+    struct Operands {
+        Pack<T, V> x, other;
+    };
     std::int64_t width;
     const T* a;
     const T* b;
     T* y;
 
-    __device__ float apply(float x, float other) const {
-        switch (map) {
-            case Map::Add:
-            case Map::Bias: return x + other;
-            case Map::Gelu: return gelu(x);
-            case Map::BiasGelu: return gelu(x + other);
-            case Map::GeluBackward: return other * gelu_slope_at(x);
-            case Map::Silu: return silu(x);
-            case Map::SiluBackward: return other * silu_slope_at(x);
-            case Map::Multiply: return x * other;
-        }
-        return x;
+    __device__ Operands read(std::int64_t row, std::int64_t column) const {
+        Operands in{};
+        in.x = load<T, V>(a + row * width + column);
+        if (!one_row && !alone) in.other = load<T, V>(b + row * width + column);
+        return in;
     }
 
-    __device__ void operator()(std::int64_t row, std::int64_t column) const {
-        const std::int64_t at = row * width + column;
-        const bool one_row = map == Map::Bias || map == Map::BiasGelu;
-        Pack<T, V> x = load<T, V>(a + at);
-        Pack<T, V> other = x;
-        if (b != nullptr) other = load<T, V>(b + (one_row ? column : at));
-#pragma unroll
-        for (int v = 0; v < V; ++v) x.at[v] = narrow<T>(apply(widen(x.at[v]), widen(other.at[v])));
-        store<T, V>(y + at, x);
+    static __device__ float apply(float x, float other) {
+        if constexpr (M == Map::Add || M == Map::Bias) return x + other;
+        if constexpr (M == Map::Gelu) return gelu(x);
+        if constexpr (M == Map::BiasGelu) return gelu(x + other);
+        if constexpr (M == Map::GeluBackward) return other * gelu_slope_at(x);
+        if constexpr (M == Map::Silu) return silu(x);
+        if constexpr (M == Map::SiluBackward) return other * silu_slope_at(x);
+        if constexpr (M == Map::Multiply) return x * other;
+    }
+
+    __device__ void write(std::int64_t row, std::int64_t column, Operands in) const {
+        if (one_row) in.other = load_shared<T, V>(b + column);
+        store<T, V>(y + row * width + column,
+                    make_pack<T, V>([&](int v) { return apply(widen(in.x.at[v]), widen(in.other.at[v])); }));
     }
 };
 
+/// Calls f with the map as a constant.
+template <class F>
+Status with_map(Map map, F f) {
+    switch (map) {
+        case Map::Add: return f(std::integral_constant<Map, Map::Add>{});
+        case Map::Bias: return f(std::integral_constant<Map, Map::Bias>{});
+        case Map::Gelu: return f(std::integral_constant<Map, Map::Gelu>{});
+        case Map::BiasGelu: return f(std::integral_constant<Map, Map::BiasGelu>{});
+        case Map::GeluBackward: return f(std::integral_constant<Map, Map::GeluBackward>{});
+        case Map::Silu: return f(std::integral_constant<Map, Map::Silu>{});
+        case Map::SiluBackward: return f(std::integral_constant<Map, Map::SiluBackward>{});
+        case Map::Multiply: return f(std::integral_constant<Map, Map::Multiply>{});
+    }
+    return unsupported("no such map");
+}
+
 template <class T, int V>
 struct SwigluForward {
+    static constexpr int ahead = 2;
+    struct Operands {
+        Pack<T, V> gate, up;
+    };
     std::int64_t width;
     const T* gate_up;
     T* y;
 
-    __device__ void operator()(std::int64_t row, std::int64_t column) const {
-        Pack<T, V> gate = load<T, V>(gate_up + 2 * row * width + column);
-        const Pack<T, V> up = load<T, V>(gate_up + (2 * row + 1) * width + column);
-#pragma unroll
-        for (int v = 0; v < V; ++v) gate.at[v] = narrow<T>(silu(widen(gate.at[v])) * widen(up.at[v]));
-        store<T, V>(y + row * width + column, gate);
+    __device__ Operands read(std::int64_t row, std::int64_t column) const {
+        const T* from = gate_up + 2 * row * width + column;
+        return {load<T, V>(from), load<T, V>(from + width)};
+    }
+    __device__ void write(std::int64_t row, std::int64_t column, const Operands& in) const {
+        store<T, V>(y + row * width + column,
+                    make_pack<T, V>([&](int v) { return silu(widen(in.gate.at[v])) * widen(in.up.at[v]); }));
     }
 };
 
 template <class T, int V>
 struct SwigluBackward {
+    static constexpr int ahead = 2;
+    struct Operands {
+        Pack<T, V> gate, up, grad;
+    };
     std::int64_t width;
     const T* gate_up;
     const T* grad_y;
     T* y;
 
-    __device__ void operator()(std::int64_t row, std::int64_t column) const {
-        const std::int64_t at = 2 * row * width + column;
-        Pack<T, V> gate = load<T, V>(gate_up + at);
-        Pack<T, V> up = load<T, V>(gate_up + at + width);
-        const Pack<T, V> grad = load<T, V>(grad_y + row * width + column);
-#pragma unroll
-        for (int v = 0; v < V; ++v) {
-            const float g = widen(gate.at[v]);
-            const float d = widen(grad.at[v]);
-            gate.at[v] = narrow<T>(d * widen(up.at[v]) * silu_slope_at(g));
-            up.at[v] = narrow<T>(d * silu(g));
-        }
-        store<T, V>(y + at, gate);
-        store<T, V>(y + at + width, up);
+    __device__ Operands read(std::int64_t row, std::int64_t column) const {
+        const T* from = gate_up + 2 * row * width + column;
+        return {load<T, V>(from), load<T, V>(from + width), load<T, V>(grad_y + row * width + column)};
+    }
+    __device__ void write(std::int64_t row, std::int64_t column, const Operands& in) const {
+        T* to = y + 2 * row * width + column;
+        store<T, V>(to, make_pack<T, V>([&](int v) {
+                        return widen(in.grad.at[v]) * widen(in.up.at[v]) * silu_slope_at(widen(in.gate.at[v]));
+                    }));
+        store<T, V>(to + width,
+                    make_pack<T, V>([&](int v) { return widen(in.grad.at[v]) * silu(widen(in.gate.at[v])); }));
     }
 };
 
 /// One thread turns V pairs; columns count pairs over all rotated heads.
 template <class T, int V>
 struct Turned {
-    struct alignas(V == 8 ? 16 : 8) Angles {
-        float2 at[V];
+    static constexpr int ahead = 2;
+    struct Operands {
+        Pack<T, V> first, second;
     };
     std::int64_t width, half, positions;
     float direction;
@@ -122,34 +173,49 @@ struct Turned {
     const T* x;
     T* y;
 
-    __device__ void operator()(std::int64_t row, std::int64_t column) const {
-        const auto pair = static_cast<unsigned>(column);
-        const unsigned head = pair / static_cast<unsigned>(half);
-        const unsigned within = pair - head * static_cast<unsigned>(half);
-        const std::int64_t at = row * width + 2 * half * head + within;
-        const Angles angles = *reinterpret_cast<const Angles*>(table + row % positions * half + within);
-        Pack<T, V> first = load<T, V>(x + at);
-        Pack<T, V> second = load<T, V>(x + at + half);
+    __device__ unsigned head_of(std::int64_t pair) const {
+        return static_cast<unsigned>(pair) / static_cast<unsigned>(half);
+    }
+    __device__ std::int64_t place(std::int64_t row, std::int64_t pair) const {
+        return row * width + pair + half * head_of(pair);
+    }
+    __device__ Operands read(std::int64_t row, std::int64_t pair) const {
+        const T* from = x + place(row, pair);
+        return {load<T, V>(from), load<T, V>(from + half)};
+    }
+    __device__ void write(std::int64_t row, std::int64_t pair, const Operands& in) const {
+        const unsigned position = static_cast<unsigned>(row) % static_cast<unsigned>(positions);
+        const float2* angles = table + position * half + (pair - half * head_of(pair));
+        float2 turn[V];
+        if constexpr (V == 1) {
+            turn[0] = __ldg(angles);
+        } else {
 #pragma unroll
-        for (int v = 0; v < V; ++v) {
-            const float2 here = angles.at[v];
-            const float cosine = here.x;
-            const float sine = direction * here.y;
-            const float a = widen(first.at[v]);
-            const float b = widen(second.at[v]);
-            first.at[v] = narrow<T>(a * cosine - b * sine);
-            second.at[v] = narrow<T>(b * cosine + a * sine);
+            for (int v = 0; v < V; v += 2) {
+                const float4 two = __ldg(reinterpret_cast<const float4*>(angles + v));
+                turn[v] = {two.x, two.y};
+                turn[v + 1] = {two.z, two.w};
+            }
         }
-        store<T, V>(y + at, first);
-        store<T, V>(y + at + half, second);
+        const auto turned = [&](const Pack<T, V>& from, const Pack<T, V>& other, float sign) {
+            return make_pack<T, V>([&](int v) {
+                return widen(from.at[v]) * turn[v].x + sign * direction * turn[v].y * widen(other.at[v]);
+            });
+        };
+        T* to = y + place(row, pair);
+        store<T, V>(to, turned(in.first, in.second, -1.0F));
+        store<T, V>(to + half, turned(in.second, in.first, 1.0F));
     }
 };
 
 struct TableEntry {
+    static constexpr int ahead = 1;
+    struct Operands {};
     std::int64_t half;
     float2* table;
 
-    __device__ void operator()(std::int64_t position, std::int64_t i) const {
+    __device__ Operands read(std::int64_t, std::int64_t) const { return {}; }
+    __device__ void write(std::int64_t position, std::int64_t i, Operands) const {
         const double angle = static_cast<double>(position) * pow(10000.0, -static_cast<double>(i) / half);
         table[position * half + i] = {static_cast<float>(cos(angle)), static_cast<float>(sin(angle))};
     }
@@ -157,34 +223,44 @@ struct TableEntry {
 
 template <class T, int V>
 struct Looked {
+    static constexpr int ahead = 4;
+    using Operands = Pack<T, V>;
     std::int64_t width;
     const std::int32_t* tokens;
     const T* table;
     T* y;
 
-    __device__ void operator()(std::int64_t row, std::int64_t column) const {
-        store<T, V>(y + row * width + column, load<T, V>(table + tokens[row] * width + column));
+    __device__ Operands read(std::int64_t row, std::int64_t column) const {
+        return load<T, V>(table + __ldg(tokens + row) * width + column);
+    }
+    __device__ void write(std::int64_t row, std::int64_t column, const Operands& in) const {
+        store<T, V>(y + row * width + column, in);
     }
 };
 
 template <class T, int V>
 struct Scattered {
+    static constexpr int ahead = 4;
+    using Operands = Pack<T, V>;
     std::int64_t width;
     const std::int32_t* tokens;
     const T* grad_y;
     float* grad_table;
 
-    __device__ void operator()(std::int64_t row, std::int64_t column) const {
-        const Pack<T, V> grad = load<T, V>(grad_y + row * width + column);
-        float* to = grad_table + tokens[row] * width + column;
-        if constexpr (V == 8) {
+    __device__ Operands read(std::int64_t row, std::int64_t column) const {
+        return load<T, V>(grad_y + row * width + column);
+    }
+    __device__ void write(std::int64_t row, std::int64_t column, const Operands& grad) const {
+        float* to = grad_table + __ldg(tokens + row) * width + column;
+        if constexpr (V % 4 == 0) {
 #pragma unroll
             for (int v = 0; v < V; v += 4) {
                 atomicAdd(reinterpret_cast<float4*>(to + v), make_float4(widen(grad.at[v]), widen(grad.at[v + 1]),
                                                                          widen(grad.at[v + 2]), widen(grad.at[v + 3])));
             }
         } else {
-            atomicAdd(to, widen(grad.at[0]));
+#pragma unroll
+            for (int v = 0; v < V; ++v) atomicAdd(to + v, widen(grad.at[v]));
         }
     }
 };
@@ -192,57 +268,60 @@ struct Scattered {
 /// V parameters a call.
 template <class T, int V>
 struct Stepped {
+    static constexpr int ahead = 2;
+    struct Operands {
+        Pack<T, V> gradient;
+        Pack<float, V> p, m, v;
+    };
     AdamStep a;
+    float unbias1, unbias2;  ///< 1 / bias
+
+    explicit Stepped(const AdamStep& step) : a(step), unbias1(1.0F / step.bias1), unbias2(1.0F / step.bias2) {}
+    __device__ bool does(AdamPart part) const { return a.part == AdamPart::All || a.part == part; }
+
+    __device__ Operands read(std::int64_t, std::int64_t at) const {
+        Operands in{};
+        if (a.part != AdamPart::Update) in.gradient = load<T, V>(static_cast<const T*>(a.gradient) + at);
+        if (does(AdamPart::Update)) in.p = load<float, V>(a.master + at);
+        if (a.part != AdamPart::SecondMoment) in.m = load<float, V>(a.first + at);
+        if (a.part != AdamPart::FirstMoment) in.v = load<float, V>(a.second + at);
+        return in;
+    }
 
     __device__ void one(float gradient, float& p, float& m, float& v) const {
-        if (a.part == AdamPart::All || a.part == AdamPart::FirstMoment) m = a.beta1 * m + (1.0F - a.beta1) * gradient;
-        if (a.part == AdamPart::All || a.part == AdamPart::SecondMoment) {
-            v = a.beta2 * v + (1.0F - a.beta2) * gradient * gradient;
-        }
-        if (a.part == AdamPart::All || a.part == AdamPart::Update) {
-            const float direction = m / a.bias1 / (sqrtf(v / a.bias2) + a.epsilon);
+        if (does(AdamPart::FirstMoment)) m = a.beta1 * m + (1.0F - a.beta1) * gradient;
+        if (does(AdamPart::SecondMoment)) v = a.beta2 * v + (1.0F - a.beta2) * gradient * gradient;
+        if (does(AdamPart::Update)) {
+            const float direction = m * unbias1 * reciprocal(root(v * unbias2) + a.epsilon);
             p -= a.rate * (direction + a.decay * p);
         }
     }
 
-    __device__ void operator()(std::int64_t, std::int64_t at) const {
-        const bool update = a.part == AdamPart::All || a.part == AdamPart::Update;
-        const bool first = a.part != AdamPart::SecondMoment;
-        const bool second = a.part != AdamPart::FirstMoment;
-        Pack<T, V> gradient{};
-        Pack<float, V> p{}, m{}, v{};
-        if (a.part != AdamPart::Update) gradient = load<T, V>(static_cast<const T*>(a.gradient) + at);
-        if (update) p = load<float, V>(a.master + at);
-        if (first) m = load<float, V>(a.first + at);
-        if (second) v = load<float, V>(a.second + at);
-        Pack<T, V> narrowed;
+    __device__ void write(std::int64_t, std::int64_t at, Operands in) const {
 #pragma unroll
-        for (int i = 0; i < V; ++i) {
-            one(widen(gradient.at[i]), p.at[i], m.at[i], v.at[i]);
-            narrowed.at[i] = narrow<T>(p.at[i]);
-        }
-        if (first && a.part != AdamPart::Update) store<float, V>(a.first + at, m);
-        if (second && a.part != AdamPart::Update) store<float, V>(a.second + at, v);
-        if (!update) return;
-        store<float, V>(a.master + at, p);
-        store<T, V>(static_cast<T*>(a.parameter) + at, narrowed);
+        for (int i = 0; i < V; ++i) one(widen(in.gradient.at[i]), in.p.at[i], in.m.at[i], in.v.at[i]);
+        if (does(AdamPart::FirstMoment)) store<float, V>(a.first + at, in.m);
+        if (does(AdamPart::SecondMoment)) store<float, V>(a.second + at, in.v);
+        if (!does(AdamPart::Update)) return;
+        store<float, V>(a.master + at, in.p);
+        store<T, V>(static_cast<T*>(a.parameter) + at, make_pack<T, V>([&](int i) { return in.p.at[i]; }));
     }
 };
 
 }  // namespace
 
 Status launch(const Pointwise& p, cudaStream_t stream) {
-    const std::int64_t count = p.extent.rows * p.extent.width;
+    const bool by_row = p.map == Map::Bias || p.map == Map::BiasGelu;
+    const std::int64_t rows = by_row ? p.extent.rows : 1;
+    const std::int64_t columns = by_row ? p.extent.width : p.extent.rows * p.extent.width;
     return with_type(p.extent.type, [&]<class T>(T*) {
-        const bool by_row = p.map == Map::Bias || p.map == Map::BiasGelu;
-        const std::int64_t rows = by_row ? p.extent.rows : 1;
-        const std::int64_t columns = by_row ? p.extent.width : count;
         return with_vector(columns, [&](auto vector) {
-            constexpr int V = decltype(vector)::value;
-            return over_cells<V>(rows, columns,
-                                 Mapped<T, V>{p.map, columns, static_cast<const T*>(p.a), static_cast<const T*>(p.b),
-                                              static_cast<T*>(p.y)},
-                                 stream);
+            return with_map(p.map, [&](auto map) {
+                constexpr int V = decltype(vector)::value;
+                const Mapped<map.value, T, V> mapped{columns, static_cast<const T*>(p.a), static_cast<const T*>(p.b),
+                                                     static_cast<T*>(p.y)};
+                return over_cells<V>(rows, columns, mapped, stream);
+            });
         });
     });
 }
@@ -267,8 +346,8 @@ Status launch(const Rotary& r, cudaStream_t stream) {
     if (r.head_dim % 2 != 0) return unsupported("rotary positions need an even head size");
     const std::int64_t half = r.head_dim / 2;
     return with_type(r.extent.type, [&]<class T>(T*) {
-        // Accesses stay aligned only when both the halves and the rows are multiples of 8.
-        return with_vector(r.extent.width % 8 == 0 ? half : 1, [&](auto vector) {
+        // Accesses are aligned when both the halves and the rows are multiples of them.
+        return with_vector(std::gcd(r.extent.width, half), [&](auto vector) {
             constexpr int V = decltype(vector)::value;
             const Turned<T, V> turned{r.extent.width,
                                       half,
@@ -288,14 +367,16 @@ Status fill_rotary_table(float* table, std::int64_t positions, std::int64_t head
 
 Status launch(const Embedding& e, cudaStream_t stream) {
     const std::int64_t width = e.extent.width;
-    if (e.grad_table != nullptr) {
+    const bool backward = e.grad_table != nullptr;
+    if (backward) {
         const auto bytes = static_cast<std::size_t>(e.vocabulary * width) * sizeof(float);
         TW_TRY(check(cudaMemsetAsync(e.grad_table, 0, bytes, stream), "cudaMemsetAsync"));
     }
     return with_type(e.extent.type, [&]<class T>(T*) {
-        return with_vector(width, [&](auto vector) {
+        // Four sums are 16 bytes: a warp then adds to whole sectors of the table.
+        return with_vector(backward ? std::gcd(width, std::int64_t{4}) : width, [&](auto vector) {
             constexpr int V = decltype(vector)::value;
-            if (e.grad_table != nullptr) {
+            if (backward) {
                 return over_cells<V>(e.extent.rows, width,
                                      Scattered<T, V>{width, e.tokens, static_cast<const T*>(e.grad_y), e.grad_table},
                                      stream);

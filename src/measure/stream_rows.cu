@@ -9,31 +9,45 @@ using namespace device;
 
 constexpr int strip_rows = 8;  ///< rows of threads in a block of the first stage
 
+/// Sums of V columns over the rows of a strip; four rows are read before the first is used.
+template <class T, int V, bool Gelu>
+__device__ void sum_strip(const ColumnSum& a, std::int64_t column, float (&total)[V]) {
+    constexpr int rows_ahead = 4;
+    const std::int64_t width = a.extent.width;
+    const std::int64_t step = static_cast<std::int64_t>(gridDim.y) * strip_rows;
+    const auto* x = static_cast<const T*>(a.x) + column;
+    const auto* inner = static_cast<const T*>(a.gelu_input) + column;
+    for (std::int64_t first = static_cast<std::int64_t>(blockIdx.y) * strip_rows + threadIdx.y; first < a.extent.rows;
+         first += rows_ahead * step) {
+        Pack<T, V> value[rows_ahead] = {};
+        Pack<T, V> input[rows_ahead] = {};
+#pragma unroll
+        for (int i = 0; i < rows_ahead; ++i) {
+            const std::int64_t row = first + i * step;
+            if (row >= a.extent.rows) continue;
+            value[i] = load<T, V>(x + row * width);
+            if (Gelu) input[i] = load<T, V>(inner + row * width);
+        }
+#pragma unroll
+        for (int i = 0; i < rows_ahead; ++i) {
+            const std::int64_t row = first + i * step;
+            if (Gelu && row < a.extent.rows) {
+                value[i] = make_pack<T, V>(
+                    [&](int v) { return widen(value[i].at[v]) * gelu_slope_at(widen(input[i].at[v])); });
+                store<T, V>(static_cast<T*>(a.y) + row * width + column, value[i]);
+            }
+#pragma unroll
+            for (int v = 0; v < V; ++v) total[v] += widen(value[i].at[v]);
+        }
+    }
+}
+
 template <class T, int V, bool Gelu>
 __global__ void __launch_bounds__(256) column_sum_kernel(ColumnSum a) {
     const std::int64_t width = a.extent.width;
     const std::int64_t column = (static_cast<std::int64_t>(blockIdx.x) * warp_size + threadIdx.x) * V;
-    const auto* x = static_cast<const T*>(a.x);
-    const auto* inner = static_cast<const T*>(a.gelu_input);
     float total[V] = {};
-    if (column < width) {
-        const std::int64_t step = static_cast<std::int64_t>(gridDim.y) * strip_rows;
-#pragma unroll 4
-        for (std::int64_t row = static_cast<std::int64_t>(blockIdx.y) * strip_rows + threadIdx.y; row < a.extent.rows;
-             row += step) {
-            Pack<T, V> value = load<T, V>(x + row * width + column);
-            if constexpr (Gelu) {
-                const Pack<T, V> input = load<T, V>(inner + row * width + column);
-#pragma unroll
-                for (int v = 0; v < V; ++v) {
-                    value.at[v] = narrow<T>(widen(value.at[v]) * gelu_slope_at(widen(input.at[v])));
-                }
-                store<T, V>(static_cast<T*>(a.y) + row * width + column, value);
-            }
-#pragma unroll
-            for (int v = 0; v < V; ++v) total[v] += widen(value.at[v]);
-        }
-    }
+    if (column < width) sum_strip<T, V, Gelu>(a, column, total);
     __shared__ float shared[strip_rows][V][warp_size + 1];
 #pragma unroll
     for (int v = 0; v < V; ++v) shared[threadIdx.y][v][threadIdx.x] = total[v];
@@ -49,132 +63,164 @@ __global__ void __launch_bounds__(256) column_sum_kernel(ColumnSum a) {
 }
 
 /// Elements of row `row` that a causal mask leaves.
-__device__ std::int64_t seen(const Softmax& a, std::int64_t row) {
-    return a.queries == 0 ? a.extent.width : a.extent.width - a.queries + 1 + row % a.queries;
+__device__ int seen(const Softmax& a, std::int64_t row) {
+    return static_cast<int>(a.queries == 0 ? a.extent.width : a.extent.width - a.queries + 1 + row % a.queries);
 }
 
+/// Puts `value` in place of a pack's elements from number `limit` on.
+template <class T, int V>
+__device__ void hide(Pack<T, V>& pack, int limit, float value) {
+#pragma unroll
+    for (int v = 0; v < V; ++v) pack.at[v] = v < limit ? pack.at[v] : narrow<T>(value);
+}
+
+/// The row stays in registers as it is stored; the exponentials are taken twice, which costs less than keeping them.
 template <class T, int V, int N, bool Wide>
 __global__ void __launch_bounds__(512) softmax_forward_kernel(Softmax a) {
-    const std::int64_t width = a.extent.width;
+    const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.y + threadIdx.y;
+    if (row >= a.extent.rows) return;
+    const int limit = seen(a, row);
+    const int kept = (limit + V - 1) / V;
     RowReduce<Wide> reduce;
-    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.y;
-    for (std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.y + threadIdx.y; row < a.extent.rows;
-         row += step) {
-        const T* x = static_cast<const T*>(a.x) + row * width;
-        const std::int64_t limit = seen(a, row);
-        float value[N][V];
-        float most = Most::neutral;
+    Slice<T, V, N> x;
+    x.fetch(static_cast<const T*>(a.x) + row * a.extent.width, kept);
+    float most = Most::neutral;
+    for_each_pack<N>(kept, [&](int n, int at) {
+        if ((at + 1) * V > limit) hide(x.pack[n], limit - at * V, -INFINITY);
 #pragma unroll
-        for (int n = 0; n < N; ++n) {
-            const std::int64_t column = static_cast<std::int64_t>(threadIdx.x + n * blockDim.x) * V;
-            Pack<T, V> pack{};
-            if (column < limit) pack = load<T, V>(x + column);
+        for (int v = 0; v < V; ++v) most = fmaxf(most, widen(x.pack[n].at[v]));
+    });
+    most = reduce(most, Most());
+    x.forget();
+    const float scale = a.scale * log2_e;
+    float shift = -scale * most;
+    float total = 0.0F;
+    for_each_pack<N>(kept, [&](int n, int) {
 #pragma unroll
-            for (int v = 0; v < V; ++v) {
-                value[n][v] = column + v < limit ? widen(pack.at[v]) : Most::neutral;
-                most = fmaxf(most, value[n][v]);
-            }
+        for (int v = 0; v < V; ++v) total += exp2_fast(scale * widen(x.pack[n].at[v]) + shift);
+    });
+    shift -= __log2f(reduce(total, Plus()));
+    x.forget();
+    T* y = static_cast<T*>(a.y) + row * a.extent.width;
+    for_each_pack<N>(static_cast<int>(a.extent.width / V), [&](int n, int at) {
+        Pack<T, V> out{};
+        if (at < kept) {
+            out = make_pack<T, V>([&](int v) { return exp2_fast(scale * widen(x.pack[n].at[v]) + shift); });
         }
-        most = reduce(most, Most());
-        float total = 0.0F;
-#pragma unroll
-        for (int n = 0; n < N; ++n) {
-#pragma unroll
-            for (int v = 0; v < V; ++v) {
-                value[n][v] = __expf(a.scale * (value[n][v] - most));
-                total += value[n][v];
-            }
-        }
-        const float inverse = __fdividef(1.0F, reduce(total, Plus()));
-#pragma unroll
-        for (int n = 0; n < N; ++n) {
-            const std::int64_t column = static_cast<std::int64_t>(threadIdx.x + n * blockDim.x) * V;
-            if (column >= width) continue;
-            Pack<T, V> out;
-#pragma unroll
-            for (int v = 0; v < V; ++v) out.at[v] = narrow<T>(value[n][v] * inverse);
-            store<T, V>(static_cast<T*>(a.y) + row * width + column, out);
-        }
-    }
+        store<T, V>(y + at * V, out);
+    });
 }
 
 template <class T, int V, int N, bool Wide>
 __global__ void __launch_bounds__(512) softmax_backward_kernel(Softmax a) {
-    const std::int64_t width = a.extent.width;
+    const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.y + threadIdx.y;
+    if (row >= a.extent.rows) return;
+    const std::int64_t from = row * a.extent.width;
+    const int limit = seen(a, row);
+    const int kept = (limit + V - 1) / V;
     RowReduce<Wide> reduce;
-    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.y;
-    for (std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.y + threadIdx.y; row < a.extent.rows;
-         row += step) {
-        const std::int64_t limit = seen(a, row);
-        Pack<T, V> weight[N];
-        Pack<T, V> grad[N];
-        float inner = 0.0F;
-#pragma unroll
-        for (int n = 0; n < N; ++n) {
-            const std::int64_t column = static_cast<std::int64_t>(threadIdx.x + n * blockDim.x) * V;
-            weight[n] = {};
-            grad[n] = {};
-            if (column >= limit) continue;
-            weight[n] = load<T, V>(static_cast<const T*>(a.x) + row * width + column);
-            grad[n] = load<T, V>(static_cast<const T*>(a.grad_y) + row * width + column);
-#pragma unroll
-            for (int v = 0; v < V; ++v) {
-                if (column + v < limit) inner += widen(weight[n].at[v]) * widen(grad[n].at[v]);
-            }
+    Slice<T, V, N> weight, grad;
+    weight.fetch(static_cast<const T*>(a.x) + from, kept);
+    grad.fetch(static_cast<const T*>(a.grad_y) + from, kept);
+    float inner = 0.0F;
+    for_each_pack<N>(kept, [&](int n, int at) {
+        if ((at + 1) * V > limit) {
+            hide(weight.pack[n], limit - at * V, 0.0F);
+            hide(grad.pack[n], limit - at * V, 0.0F);
         }
-        inner = reduce(inner, Plus());
 #pragma unroll
-        for (int n = 0; n < N; ++n) {
-            const std::int64_t column = static_cast<std::int64_t>(threadIdx.x + n * blockDim.x) * V;
-            if (column >= width) continue;
-            Pack<T, V> out;
+        for (int v = 0; v < V; ++v) inner += widen(weight.pack[n].at[v]) * widen(grad.pack[n].at[v]);
+    });
+    inner = reduce(inner, Plus());
+    weight.forget();
+    grad.forget();
+    for_each_pack<N>(static_cast<int>(a.extent.width / V), [&](int n, int at) {
+        store<T, V>(static_cast<T*>(a.y) + from + at * V, make_pack<T, V>([&](int v) {
+                        return a.scale * widen(weight.pack[n].at[v]) * (widen(grad.pack[n].at[v]) - inner);
+                    }));
+    });
+}
+
+constexpr int loss_ahead = 4;  ///< packs a thread of the loss reads before it uses the first
+
+/// Calls f(i, access index) for the next packs of a walk over a row.
+template <class F>
+__device__ void for_ahead(int first, int accesses, F f) {
 #pragma unroll
-            for (int v = 0; v < V; ++v) {
-                const float slope = a.scale * widen(weight[n].at[v]) * (widen(grad[n].at[v]) - inner);
-                out.at[v] = narrow<T>(column + v < limit ? slope : 0.0F);
-            }
-            store<T, V>(static_cast<T*>(a.y) + row * width + column, out);
-        }
+    for (int i = 0; i < loss_ahead; ++i) {
+        const int at = first + i * static_cast<int>(blockDim.x);
+        if (at < accesses) f(i, at);
     }
 }
 
-/// A block walks a row twice: once for its largest element and the sum (kept up to date together), once for the
-/// gradient. The second reading comes from L2.
+/// Reads a row, keeping its first packs in shared memory, and returns the base-2 logarithm of the sum of its
+/// exponentials. The largest element and the sum are kept up to date together.
 template <class T, int V>
-__global__ void __launch_bounds__(1024) cross_entropy_kernel(CrossEntropy a) {
-    const std::int64_t width = a.extent.width;
-    const std::int64_t row = blockIdx.x;
-    const T* x = static_cast<const T*>(a.x) + row * width;
+__device__ float log2_sum(const T* x, int accesses, int kept, Pack<T, V>* held) {
     RowReduce<true> reduce;
     float most = Most::neutral;
     float total = 0.0F;
-    for (std::int64_t column = threadIdx.x * V; column < width; column += blockDim.x * V) {
-        const Pack<T, V> pack = load<T, V>(x + column);
+    for (int first = static_cast<int>(threadIdx.x); first < accesses;
+         first += loss_ahead * static_cast<int>(blockDim.x)) {
+        Pack<T, V> pack[loss_ahead];
+        for_ahead(first, accesses, [&](int i, int at) { pack[i] = load<T, V>(x + at * V); });
         float here = most;
+        for_ahead(first, accesses, [&](int i, int at) {
+            if (at < kept) held[at] = pack[i];
 #pragma unroll
-        for (int v = 0; v < V; ++v) here = fmaxf(here, widen(pack.at[v]));
-        total *= __expf(most - here);
+            for (int v = 0; v < V; ++v) here = fmaxf(here, widen(pack[i].at[v]));
+        });
+        total *= exp2_fast(log2_e * (most - here));
         most = here;
+        for_ahead(first, accesses, [&](int i, int) {
 #pragma unroll
-        for (int v = 0; v < V; ++v) total += __expf(widen(pack.at[v]) - most);
+            for (int v = 0; v < V; ++v) total += exp2_fast(log2_e * widen(pack[i].at[v]) - log2_e * most);
+        });
     }
     const float highest = reduce(most, Most());
-    total = reduce(total * __expf(most - highest), Plus());
-    const float log_sum = highest + __logf(total);
+    total = reduce(total * exp2_fast(log2_e * (most - highest)), Plus());
+    return log2_e * highest + __log2f(total);
+}
+
+/// A block walks a row twice: for the sum of its exponentials and for the gradient. What shared memory cannot hold of
+/// it is read again; each thread needs only what it has read itself.
+template <class T, int V>
+__global__ void __launch_bounds__(1024) cross_entropy_kernel(CrossEntropy a, int kept) {
+    extern __shared__ uint4 shared[];
+    auto* held = reinterpret_cast<Pack<T, V>*>(shared);
+    const int accesses = static_cast<int>(a.extent.width / V);
+    const std::int64_t row = blockIdx.x;
+    const T* x = static_cast<const T*>(a.x) + row * a.extent.width;
+    const float log_sum = log2_sum<T, V>(x, accesses, kept, held);
     const int target = a.targets[row];
-    if (threadIdx.x == 0 && a.loss != nullptr) a.loss[row] = log_sum - widen(x[target]);
+    if (threadIdx.x == 0 && a.loss != nullptr) a.loss[row] = ln_2 * log_sum - widen(x[target]);
     if (a.grad_x == nullptr) return;
     if (a.grad_x == a.x) __syncthreads();  // the loss has read its logit before it is overwritten
     const float share = 1.0F / static_cast<float>(a.extent.rows);
-    for (std::int64_t column = threadIdx.x * V; column < width; column += blockDim.x * V) {
-        Pack<T, V> pack = load<T, V>(x + column);
-#pragma unroll
-        for (int v = 0; v < V; ++v) {
-            const float hit = column + v == target ? 1.0F : 0.0F;
-            pack.at[v] = narrow<T>((__expf(widen(pack.at[v]) - log_sum) - hit) * share);
-        }
-        store<T, V>(static_cast<T*>(a.grad_x) + row * width + column, pack);
+    T* grad = static_cast<T*>(a.grad_x) + row * a.extent.width;
+    for (int first = static_cast<int>(threadIdx.x); first < accesses;
+         first += loss_ahead * static_cast<int>(blockDim.x)) {
+        Pack<T, V> pack[loss_ahead];
+        for_ahead(first, accesses, [&](int i, int at) { pack[i] = at < kept ? held[at] : load<T, V>(x + at * V); });
+        for_ahead(first, accesses, [&](int i, int at) {
+            store<T, V>(grad + at * V, make_pack<T, V>([&](int v) {
+                            const float hit = at * V + v == target ? 1.0F : 0.0F;
+                            return (exp2_fast(log2_e * widen(pack[i].at[v]) - log_sum) - hit) * share;
+                        }));
+        });
     }
+}
+
+/// The column sum kernel for an extent and its grid: strips enough for several waves of blocks, or the last one, which
+/// is seldom full, would count for much.
+template <class Kernel>
+dim3 strips_of(Kernel kernel, const Extent& extent, std::int64_t across) {
+    constexpr int waves = 6;
+    const std::int64_t resident = resident_blocks(kernel, warp_size * strip_rows);
+    const std::int64_t wanted = (waves * resident + across - 1) / across;
+    const std::int64_t useful = (extent.rows + 4 * strip_rows - 1) / (4 * strip_rows);
+    const std::int64_t strips = std::clamp<std::int64_t>(std::min(wanted, useful), 1, most_partials);
+    return {static_cast<unsigned>(across), static_cast<unsigned>(strips)};
 }
 
 }  // namespace
@@ -183,40 +229,48 @@ Status launch(const ColumnSum& sum, cudaStream_t stream) {
     const std::int64_t width = sum.extent.width;
     const int vector = width % 8 == 0 ? 8 : 1;
     const std::int64_t across = (width / vector + warp_size - 1) / warp_size;
-    const std::int64_t wanted = (static_cast<std::int64_t>(multiprocessors()) * 8 + across - 1) / across;
-    const std::int64_t useful = (sum.extent.rows + 4 * strip_rows - 1) / (4 * strip_rows);
-    const std::int64_t strips = std::clamp<std::int64_t>(std::min(wanted, useful), 1, most_partials);
-    const dim3 grid(static_cast<unsigned>(across), static_cast<unsigned>(strips));
-    const dim3 block(warp_size, strip_rows);
     const bool gelu_too = sum.gelu_input != nullptr;
+    dim3 grid;
     TW_TRY(with_type(sum.extent.type, [&]<class T>(T*) {
         const auto kernel = vector == 8 ? (gelu_too ? column_sum_kernel<T, 8, true> : column_sum_kernel<T, 8, false>)
                                         : (gelu_too ? column_sum_kernel<T, 1, true> : column_sum_kernel<T, 1, false>);
-        kernel<<<grid, block, 0, stream>>>(sum);
+        grid = strips_of(kernel, sum.extent, across);
+        kernel<<<grid, dim3(warp_size, strip_rows), 0, stream>>>(sum);
         return launched("column sum");
     }));
-    return sum_partials(sum.extent.type, sum.partials, {strips, width}, sum.sums, stream);
+    return sum_partials({sum.extent.type, sum.partials, grid.y, width, sum.sums}, stream);
 }
 
 Status launch(const Softmax& softmax, cudaStream_t stream) {
-    const RowPlan plan = plan_rows(softmax.extent.width);
+    const RowPlan plan = plan_rows(softmax.extent);
     return with_type(softmax.extent.type, [&]<class T>(T*) {
         return with_row_plan(plan, [&](auto vector, auto packs, auto wide) -> Status {
             constexpr int V = decltype(vector)::value;
             constexpr int N = decltype(packs)::value;
             const auto kernel = softmax.grad_y == nullptr ? softmax_forward_kernel<T, V, N, wide.value>
                                                           : softmax_backward_kernel<T, V, N, wide.value>;
-            const unsigned blocks = persistent_blocks(kernel, plan, softmax.extent.rows, 1 << 20);
-            kernel<<<blocks, plan.block, 0, stream>>>(softmax);
+            kernel<<<row_blocks(plan, softmax.extent.rows), plan.block, 0, stream>>>(softmax);
             return launched("softmax");
         });
     });
 }
 
 Status launch(const CrossEntropy& loss, cudaStream_t stream) {
-    return with_type(loss.extent.type, [&]<class T>(T*) {
-        const auto kernel = loss.extent.width % 8 == 0 ? cross_entropy_kernel<T, 8> : cross_entropy_kernel<T, 1>;
-        kernel<<<static_cast<unsigned>(loss.extent.rows), 1024, 0, stream>>>(loss);
+    constexpr std::int64_t most_shared = 216 * 1024;  // of the 227 KiB a block of compute capability 9.0 may have
+    const std::int64_t width = loss.extent.width;
+    const std::int64_t vector = width % 8 == 0 ? 8 : 1;
+    const std::int64_t held = loss.grad_x == nullptr ? 0 : std::min(width * 2, most_shared);
+    // Enough blocks share a multiprocessor to hide each other's reductions, unless shared memory holds only one row.
+    const std::int64_t most_threads = held > most_shared / 2 ? 1024 : 512;
+    const std::int64_t wanted = (width / vector + loss_ahead - 1) / loss_ahead;
+    const auto threads = static_cast<unsigned>(std::clamp<std::int64_t>(wanted, 1, most_threads) + warp_size - 1) /
+                         warp_size * warp_size;
+    return with_type(loss.extent.type, [&]<class T>(T*) -> Status {
+        const auto kernel = vector == 8 ? cross_entropy_kernel<T, 8> : cross_entropy_kernel<T, 1>;
+        TW_TRY(check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most_shared),
+                     "cudaFuncSetAttribute"));
+        kernel<<<static_cast<unsigned>(loss.extent.rows), threads, static_cast<std::size_t>(held), stream>>>(
+            loss, static_cast<int>(held / (2 * vector)));
         return launched("cross-entropy");
     });
 }
