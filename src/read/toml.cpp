@@ -90,35 +90,6 @@ private:
     const std::string& where_;
 };
 
-/// The line of the first character beyond ASCII outside quotes and comments, where TOML has none; 0 when there is none.
-/// toml++ 3.3 runs into undefined behaviour on some of them (is_non_ascii_horizontal_whitespace).
-int line_of_bare_non_ascii(std::string_view bytes) {
-    std::string_view closing;  ///< what ends the string or comment at hand; empty outside both
-    int line = 1;
-    const std::size_t first = bytes.starts_with("\xEF\xBB\xBF") ? 3 : 0;
-    for (std::size_t i = first; i < bytes.size(); ++i) {
-        const char c = bytes[i];
-        if (c == '\n') ++line;
-        if (!closing.empty()) {
-            if (c == '\\' && closing[0] == '"') {
-                if (bytes.substr(++i).starts_with('\n')) ++line;
-            } else if (bytes.substr(i).starts_with(closing) || (c == '\n' && closing.size() == 1)) {
-                i += closing.size() - 1;
-                closing = {};
-            }
-        } else if (c == '#') {
-            closing = "\n";
-        } else if (c == '"' || c == '\'') {
-            const std::string_view long_quotes = c == '"' ? R"(""")" : "'''";
-            closing = bytes.substr(i).starts_with(long_quotes) ? long_quotes : long_quotes.substr(0, 1);
-            i += closing.size() - 1;
-        } else if (static_cast<unsigned char>(c) >= 0x80) {
-            return line;
-        }
-    }
-    return 0;
-}
-
 }  // namespace
 
 Result<Value> read_toml(std::string_view bytes, const std::string& where) {
@@ -126,10 +97,6 @@ Result<Value> read_toml(std::string_view bytes, const std::string& where) {
     if (Problems refused = refuse_not_utf8(bytes, where); !refused.empty()) return refused;
     if (std::count(bytes.begin(), bytes.end(), '.') > max_dots) {
         return Problem{where, 0, "it has more than " + std::to_string(max_dots) + " dots", "shorten it"};
-    }
-    if (const int line = line_of_bare_non_ascii(bytes); line > 0) {
-        return Problem{where, line, "not TOML: a character beyond ASCII outside quotes and comments",
-                       "put it in quotes"};
     }
     try {
         const toml::table table = toml::parse(bytes, std::string_view{});
