@@ -32,7 +32,7 @@ Ring ring(CollectiveKind kind, double ranks) {
 
 }  // namespace
 
-Cost Pricer::price(const Collective& collective) const {
+Cost Pricer::burst(const Collective& collective) const {
     Explanation explanation;
     if (collective.ranks > 1) {
         const bool one_node = collective.ranks <= device_.node_size;

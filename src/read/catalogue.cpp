@@ -4,6 +4,7 @@
 
 #include "read/device_file.h"
 #include "read/embedded.h"
+#include "read/profile_file.h"
 #include "read/suggest.h"
 #include "tilewright/read.h"
 
@@ -58,6 +59,13 @@ Result<Device> find_device(std::string_view name) {
         }
     }
     return unknown("device", name, known);
+}
+
+Profile find_profile(const Device& device) {
+    const embedded::File* file = find(embedded::profiles(), device.name);
+    if (file == nullptr) return assumed_profile(device);
+    Result<read::ProfileFile> profile = read::read_profile_file(file->text, std::string(file->name) + ".json");
+    return profile ? std::move(profile->profile) : assumed_profile(device);
 }
 
 }  // namespace tilewright

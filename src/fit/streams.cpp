@@ -1,0 +1,42 @@
+// Fused attention, one back end at a time, and kernels that only stream memory.
+#include "fit/parts.h"
+#include "fit/solve.h"
+
+namespace tilewright {
+namespace {
+
+constexpr std::size_t least_points = 20;  ///< of a back end or of streams; fewer leave what is assumed
+
+Observations of_backend(const Observations& seen, AttentionBackend backend) {
+    Observations result;
+    for (const Observation* one : seen) {
+        if (std::get<Attention>(one->op.work).backend == backend) result.push_back(one);
+    }
+    return result;
+}
+
+void fit_backend(const Observations& seen, const Device& device, Profile& profile, AttentionProfile& kernels) {
+    if (seen.size() < least_points || kernels.kernels.empty()) return;
+    std::vector<double*> parameters = {&kernels.overhead.value, &kernels.launch.value, &kernels.memory};
+    for (HeadKernel& kernel : kernels.kernels) {
+        parameters.push_back(&kernel.forward);
+        parameters.push_back(&kernel.backward);
+    }
+    solve(parameters, [&] { return log_errors(seen, device, profile); });
+}
+
+}  // namespace
+
+void fit_attention(const Observations& seen, const Device& device, Profile& profile) {
+    fit_backend(of_backend(seen, AttentionBackend::Cudnn), device, profile, profile.cudnn);
+    fit_backend(of_backend(seen, AttentionBackend::Flash2), device, profile, profile.flash2);
+}
+
+void fit_streams(const Observations& seen, const Device& device, Profile& profile) {
+    if (seen.size() < least_points) return;
+    std::vector<double*> parameters = {&profile.stream.ramp.value, &profile.stream.launch.value};
+    for (double& fraction : profile.stream.fraction) parameters.push_back(&fraction);
+    solve(parameters, [&] { return log_errors(seen, device, profile); });
+}
+
+}  // namespace tilewright
