@@ -141,6 +141,9 @@ struct Profile {
 /// The profile used when nothing was fitted: published constants of the architecture, evidence Assumed.
 Profile assumed_profile(const Device& device);
 
+/// A relative's profile carried over by data-sheet numbers; its intervals widen, and it says `transferred`.
+Profile transferred(const Profile& profile, const Device& from, const Device& to);
+
 /// What `auto` means on this device (PyTorch's choice): cuDNN's fused kernel for head sizes that are multiples of 8 up
 /// to 256 on Hopper and later, FlashAttention-2 for other sizes up to 256 and on older parts, the unfused path beyond.
 AttentionBackend resolve(AttentionBackend backend, const Device& device, std::int64_t head_dim);

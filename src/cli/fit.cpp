@@ -32,7 +32,7 @@ Problems take_csv(const std::string& bytes, const std::string& path, std::vector
         seen.op.work = gemm->gemm;
         seen.time_s = cells.positive("latency_us") * 1e-6;
         seen.held_out = held_out_by_shape(gemm->gemm);
-        seen.family = gemm->gemm.batch > 1 ? "batched gemm" : "gemm";
+        seen.family = std::string(name_of(gemm->gemm.precision)) + (gemm->gemm.batch > 1 ? " batched gemm" : " gemm");
         if (!cells.clean()) return cells.problems();
         out.push_back(std::move(seen));
     }

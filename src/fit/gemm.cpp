@@ -22,27 +22,27 @@ Observations thinned(const Observations& seen, std::size_t limit) {
 }
 
 /// The constants of one family of kernels.
-std::vector<double*> parameters_of(GemmProfile& gemm) {
-    std::vector<double*> result = {&gemm.launch.value,       &gemm.fill.value,    &gemm.split_overhead.value,
-                                   &gemm.l2_bandwidth.value, &gemm.exposed_store, &gemm.exposed_load};
+std::vector<Parameter> parameters_of(GemmProfile& gemm) {
+    std::vector<Parameter> result = {&gemm.launch.value,       &gemm.fill.value,    &gemm.split_overhead.value,
+                                     &gemm.l2_bandwidth.value, &gemm.exposed_store, &gemm.exposed_load};
     for (Tile& tile : gemm.tiles) {
-        for (double* one : {&tile.efficiency, &tile.overhead.value, &tile.step.value}) result.push_back(one);
+        result.insert(result.end(), {{&tile.efficiency, 1.0}, &tile.overhead.value, &tile.step.value});
     }
     for (std::size_t step = 0; step + 1 < gemm.output.size(); ++step) {
-        result.push_back(&gemm.output[step]);
-        result.push_back(&gemm.reduced[step]);
+        result.insert(result.end(), {{&gemm.output[step], 1.0}, {&gemm.reduced[step], 1.0}});
     }
     return result;
 }
 
 /// Those that every family shares.
-std::vector<double*> shared_parameters(Profile& profile, const Observations& seen) {
+std::vector<Parameter> shared_parameters(Profile& profile, const Observations& seen) {
     std::array<bool, precision_count> present{};
     for (const Observation* one : seen)
         present[static_cast<std::size_t>(std::get<Gemm>(one->op.work).precision)] = true;
-    std::vector<double*> result = {&profile.bandwidth_fraction, &profile.bandwidth_ramp.value, &profile.power.clocked};
+    std::vector<Parameter> result = {
+        {&profile.bandwidth_fraction, 1.0}, &profile.bandwidth_ramp.value, {&profile.power.clocked, 1.0}};
     for (std::size_t p = 0; p < precision_count; ++p) {
-        if (present[p]) result.push_back(&profile.compute_fraction[p]);
+        if (present[p]) result.emplace_back(&profile.compute_fraction[p], 1.0);
     }
     return result;
 }
@@ -57,8 +57,8 @@ void fit_gemm_physics(const Observations& seen, const Device& device, Profile& p
     whole = thinned(whole, rows_for_physics);
     narrow = thinned(narrow, rows_for_physics);
     profile.gemm.fill = profile.gemm.launch * 0.3;
-    std::vector<double*> parameters = shared_parameters(profile, whole);
-    for (double* one : parameters_of(profile.gemm)) parameters.push_back(one);
+    std::vector<Parameter> parameters = shared_parameters(profile, whole);
+    for (const Parameter& one : parameters_of(profile.gemm)) parameters.push_back(one);
     solve(parameters, [&] { return log_errors(whole, device, profile); });
     profile.narrow_gemm = profile.gemm;
     if (narrow.size() < least_narrow) return;

@@ -56,8 +56,18 @@ void take_attention(const Sample& sample, Observation& seen) {
     seen.op.work = attention;
 }
 
+/// Kinds that are one kernel as the lowering counts them; the others launch several, or gather.
+bool is_one_kernel(const Sample& sample) {
+    const std::string_view kind = word(sample, "kind");
+    if (kind == "residual" || kind == "gelu" || kind == "softmax") return true;
+    if (word(sample, "pass") == "backward") return false;
+    return kind == "bias" || kind == "layernorm" || kind == "rmsnorm" || kind == "embedding" ||
+           ((kind == "swiglu" || kind == "adamw" || kind == "rotary") && word(sample, "form") == "fused");
+}
+
 void take_stream(const Sample& sample, Observation& seen) {
     const std::string_view kind = word(sample, "kind");
+    if (sample.bytes <= 0.0 || !is_one_kernel(sample)) return;
     Stream stream;
     stream.kind = kind.find("norm") != std::string_view::npos      ? StreamKind::Norm
                   : kind.find("softmax") != std::string_view::npos ? StreamKind::Softmax

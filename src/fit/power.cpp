@@ -1,6 +1,4 @@
 // The power limit: what a busy chip draws, from how much slower products run once the clock has settled.
-#include <algorithm>
-
 #include "fit/parts.h"
 #include "fit/solve.h"
 
@@ -12,9 +10,8 @@ void fit_power(const Observations& seen, const Device& device, Profile& profile)
         return;
     }
     profile.power.memory = {0.2 * device.power.value};
-    solve({&profile.power.matrix.value, &profile.power.memory.value, &profile.power.clocked},
+    solve({&profile.power.matrix.value, &profile.power.memory.value, {&profile.power.clocked, 1.0}},
           [&] { return log_errors(seen, device, profile); });
-    profile.power.clocked = std::min(1.0, profile.power.clocked);
 }
 
 }  // namespace tilewright

@@ -11,6 +11,7 @@ namespace {
 constexpr double huber = 0.05;  ///< log error from which a point pulls no harder
 constexpr double step = 1e-3;   ///< of a numeric derivative
 constexpr int rounds = 25;
+constexpr double reach = 20.0;  ///< factor within which a parameter stays of its start
 
 using Vector = Eigen::VectorXd;
 
@@ -25,22 +26,22 @@ Vector pulled(const std::vector<double>& residuals) {
     return result;
 }
 
-Eigen::MatrixXd jacobian(const std::vector<double*>& parameters, const Residuals& residuals, const Vector& at) {
+Eigen::MatrixXd jacobian(const std::vector<Parameter>& parameters, const Residuals& residuals, const Vector& at) {
     Eigen::MatrixXd result(at.size(), static_cast<Eigen::Index>(parameters.size()));
     for (std::size_t j = 0; j < parameters.size(); ++j) {
-        const double kept = *parameters[j];
-        *parameters[j] = kept * (1.0 + step);
+        const double kept = *parameters[j].value;
+        *parameters[j].value = kept * (1.0 + step);
         result.col(static_cast<Eigen::Index>(j)) = (pulled(residuals()) - at) / step;
-        *parameters[j] = kept;
+        *parameters[j].value = kept;
     }
     return result;
 }
 
 }  // namespace
 
-void solve(const std::vector<double*>& parameters, const Residuals& residuals, double bound) {
+void solve(const std::vector<Parameter>& parameters, const Residuals& residuals) {
     std::vector<double> start, kept;
-    for (const double* parameter : parameters) start.push_back(*parameter);
+    for (const Parameter& parameter : parameters) start.push_back(*parameter.value);
     Vector now = pulled(residuals());
     double damping = 1e-2;
     for (int round = 0; round < rounds; ++round) {
@@ -56,15 +57,16 @@ void solve(const std::vector<double*>& parameters, const Residuals& residuals, d
             const Vector move = -damped.ldlt().solve(gradient);
             kept.clear();
             for (std::size_t j = 0; j < parameters.size(); ++j) {
-                kept.push_back(*parameters[j]);
+                kept.push_back(*parameters[j].value);
                 const double factor = std::exp(std::clamp(move[static_cast<Eigen::Index>(j)], -0.5, 0.5));
-                *parameters[j] = std::clamp(*parameters[j] * factor, start[j] / bound, start[j] * bound);
+                const double most = std::min(parameters[j].most, start[j] * reach);
+                *parameters[j].value = std::clamp(*parameters[j].value * factor, start[j] / reach, most);
             }
             const Vector next = pulled(residuals());
             better = next.squaredNorm() < before;
             damping = better ? damping / 3.0 : damping * 4.0;
             if (better) now = next;
-            for (std::size_t j = 0; j < parameters.size() && !better; ++j) *parameters[j] = kept[j];
+            for (std::size_t j = 0; j < parameters.size() && !better; ++j) *parameters[j].value = kept[j];
         }
         if (!better || before - now.squaredNorm() < 1e-4 * before) return;
     }

@@ -1,6 +1,7 @@
 // Levenberg-Marquardt over positive parameters in log space, with numeric derivatives and a Huber loss.
 #pragma once
 
+#include <cmath>
 #include <functional>
 #include <vector>
 
@@ -9,8 +10,16 @@ namespace tilewright {
 /// Log errors of every point under the parameters now set.
 using Residuals = std::function<std::vector<double>()>;
 
-/// Moves `parameters` (all positive, in place) to where the residuals are least; `bounds` is how far from its start,
-/// as a factor, each may go.
-void solve(const std::vector<double*>& parameters, const Residuals& residuals, double bound = 20.0);
+/// A positive number to be moved, at most to `most`.
+struct Parameter {
+    Parameter(double* number, double limit = HUGE_VAL)
+        : value(number), most(limit) {}  // NOLINT: a number is a parameter
+
+    double* value;
+    double most;
+};
+
+/// Moves the parameters, in place, to where the residuals are least.
+void solve(const std::vector<Parameter>& parameters, const Residuals& residuals);
 
 }  // namespace tilewright

@@ -17,10 +17,10 @@ Observations of_backend(const Observations& seen, AttentionBackend backend) {
 
 void fit_backend(const Observations& seen, const Device& device, Profile& profile, AttentionProfile& kernels) {
     if (seen.size() < least_points || kernels.kernels.empty()) return;
-    std::vector<double*> parameters = {&kernels.overhead.value, &kernels.launch.value, &kernels.memory};
+    std::vector<Parameter> parameters = {&kernels.overhead.value, &kernels.launch.value, {&kernels.memory, 1.0}};
     for (HeadKernel& kernel : kernels.kernels) {
-        parameters.push_back(&kernel.forward);
-        parameters.push_back(&kernel.backward);
+        parameters.emplace_back(&kernel.forward, 1.0);
+        parameters.emplace_back(&kernel.backward, 1.0);
     }
     solve(parameters, [&] { return log_errors(seen, device, profile); });
 }
@@ -34,8 +34,8 @@ void fit_attention(const Observations& seen, const Device& device, Profile& prof
 
 void fit_streams(const Observations& seen, const Device& device, Profile& profile) {
     if (seen.size() < least_points) return;
-    std::vector<double*> parameters = {&profile.stream.ramp.value, &profile.stream.launch.value};
-    for (double& fraction : profile.stream.fraction) parameters.push_back(&fraction);
+    std::vector<Parameter> parameters = {&profile.stream.ramp.value, &profile.stream.launch.value};
+    for (double& fraction : profile.stream.fraction) parameters.emplace_back(&fraction, 1.0);
     solve(parameters, [&] { return log_errors(seen, device, profile); });
 }
 
