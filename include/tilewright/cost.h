@@ -122,7 +122,7 @@ struct GraphCost {
     Seconds
         host_time;  ///< what launching them one by one takes the host; bounds eager execution when longer than sum.time
     std::int64_t launches = 0;
-    double clock = 1.0;  ///< share of the top clock at which the whole mix settles
+    double clock = 1.0;  ///< share of the top clock at which all but the update settles
 };
 
 GraphCost price(const OpGraph& graph, const Pricer& pricer);

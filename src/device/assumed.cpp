@@ -10,7 +10,7 @@ namespace {
 
 /// The tiles of NVIDIA's guide, and the narrow ones that libraries take for few rows; shared memory bounds residence.
 std::vector<Tile> tiles(const Constants& constants) {
-    constexpr std::array<std::array<std::int64_t, 3>, 14> menu{{{256, 128, 1},
+    constexpr std::array<std::array<std::int64_t, 3>, 10> menu{{{256, 128, 1},
                                                                 {128, 256, 1},
                                                                 {128, 128, 1},
                                                                 {64, 256, 1},
@@ -19,17 +19,13 @@ std::vector<Tile> tiles(const Constants& constants) {
                                                                 {64, 128, 2},
                                                                 {64, 64, 4},
                                                                 {64, 32, 4},
-                                                                {32, 64, 4},
-                                                                {192, 192, 1},
-                                                                {32, 32, 4},
-                                                                {64, 8, 4},
-                                                                {8, 64, 4}}};
+                                                                {32, 64, 4}}};
     const auto relative = [&constants](std::int64_t m, std::int64_t n) {
         return 1.0 + constants.tile_cost * (1.0 / static_cast<double>(m) + 1.0 / static_cast<double>(n));
     };
     std::vector<Tile> result;
     for (const auto& [m, n, resident] : menu) {
-        result.push_back({m, n, 64, static_cast<int>(resident), std::min(1.0, relative(256, 128) / relative(m, n)),
+        result.push_back({m, n, 64, static_cast<int>(resident), relative(256, 128) / relative(m, n),
                           microseconds(constants.tile_overhead_us), microseconds(constants.step_latency_us)});
     }
     return result;

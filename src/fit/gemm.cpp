@@ -21,6 +21,23 @@ Observations thinned(const Observations& seen, std::size_t limit) {
     return result;
 }
 
+/// Tiles that samples can tell apart besides those of NVIDIA's guide: the square one of Hopper's library and the small
+/// ones for few rows or columns. Their constants start as those of the menu's first tile.
+void widen_menu(GemmProfile& gemm) {
+    struct Extra {
+        std::int64_t m, n;
+        int resident;
+    };
+    for (const Extra& extra : {Extra{192, 192, 1}, {32, 32, 4}, {64, 8, 4}, {8, 64, 4}}) {
+        Tile tile = gemm.tiles.front();
+        tile.m = extra.m;
+        tile.n = extra.n;
+        tile.resident = extra.resident;
+        gemm.tiles.push_back(tile);
+    }
+    gemm.fill = gemm.launch * 0.3;
+}
+
 /// The constants of one family of kernels.
 std::vector<Parameter> parameters_of(GemmProfile& gemm) {
     std::vector<Parameter> result = {&gemm.launch.value,       &gemm.fill.value,    &gemm.split_overhead.value,
@@ -56,7 +73,7 @@ void fit_gemm_physics(const Observations& seen, const Device& device, Profile& p
     }
     whole = thinned(whole, rows_for_physics);
     narrow = thinned(narrow, rows_for_physics);
-    profile.gemm.fill = profile.gemm.launch * 0.3;
+    widen_menu(profile.gemm);
     std::vector<Parameter> parameters = shared_parameters(profile, whole);
     for (const Parameter& one : parameters_of(profile.gemm)) parameters.push_back(one);
     solve(parameters, [&] { return log_errors(whole, device, profile); });
