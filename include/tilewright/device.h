@@ -76,15 +76,16 @@ struct HeadKernel {
     std::int64_t head_dim = 0;
     double forward = 0.5;  ///< fraction of peak on long sequences, at the top clock
     double backward = 0.4;
+    double memory = 1.0;  ///< of a large copy's bandwidth, what reading the cache reaches
 };
 
 struct AttentionProfile {
     std::vector<HeadKernel> kernels;  ///< ascending; empty when the device has no such back end
     std::int64_t tile_q = 128;
     std::int64_t tile_kv = 128;
-    Seconds overhead;     ///< of one thread block
-    Seconds launch;       ///< of the call
-    double memory = 1.0;  ///< of a large copy's bandwidth, what reading the cache reaches
+    Seconds overhead;                            ///< of one thread block
+    Seconds launch;                              ///< of the call
+    Seconds backward_overhead, backward_launch;  ///< the same of the backward pass
 };
 
 /// Kernels that stream memory.

@@ -103,12 +103,13 @@ Cost Pricer::fused(const Attention& attention, const AttentionProfile& kernels) 
     Op op;
     op.work = attention;
     const double ideal_memory = (bytes_read(op) + bytes_written(op)).value * seconds_per_byte_;
-    const double memory = ideal_memory / kernels.memory;
+    const double memory = ideal_memory / kernel.memory;
     const double exposed = profile_.gemm.exposed_load * std::min(compute, memory);
     const double overhead =
-        std::max(1.0, g.blocks / units) * kernels.overhead.value + profile_.bandwidth_ramp.value * seconds_per_byte_;
+        std::max(1.0, g.blocks / units) * (s.backward ? kernels.backward_overhead : kernels.overhead).value +
+        profile_.bandwidth_ramp.value * seconds_per_byte_;
     const double body = std::max(compute, memory) + exposed + overhead;
-    const double gap = kernels.launch.value * (s.backward ? 3.0 : 1.0);  // backward: row sums before, dQ after
+    const double gap = (s.backward ? kernels.backward_launch : kernels.launch).value;
 
     Explanation explanation;
     explanation.reach(Term::Roofline, std::max(exact, ideal_memory));

@@ -49,11 +49,21 @@ GemmProfile gemm_profile(const Device& device, const Constants& constants) {
 // leave out, is what makes the rates of short sequences fall (public timings by length).
 
 /// cuDNN 9 on an H200: 430/380, 610/500, 620/270, 650/350 TFLOP/s of 989 at lengths where the overhead is about 0.08.
-const AttentionProfile cudnn_on_hopper{
-    {{64, 0.47, 0.42}, {128, 0.67, 0.55}, {192, 0.68, 0.30}, {256, 0.71, 0.385}}, 128, 128, microseconds(2.8), {}, 1.0};
+const AttentionProfile cudnn_on_hopper{{{64, 0.47, 0.42}, {128, 0.67, 0.55}, {192, 0.68, 0.30}, {256, 0.71, 0.385}},
+                                       128,
+                                       128,
+                                       microseconds(2.8),
+                                       {},
+                                       {},
+                                       {}};
 /// Blackwell forward: public B200 timings; backward as Hopper.
-const AttentionProfile cudnn_on_blackwell{
-    {{64, 0.36, 0.34}, {128, 0.61, 0.50}, {192, 0.63, 0.30}, {256, 0.66, 0.38}}, 128, 128, microseconds(1.9), {}, 1.0};
+const AttentionProfile cudnn_on_blackwell{{{64, 0.36, 0.34}, {128, 0.61, 0.50}, {192, 0.63, 0.30}, {256, 0.66, 0.38}},
+                                          128,
+                                          128,
+                                          microseconds(1.9),
+                                          {},
+                                          {},
+                                          {}};
 /// FlashAttention-2 on an H200, as above: it does not use the Hopper matrix instructions.
 const AttentionProfile flash2_on_hopper{{{32, 0.18, 0.17},
                                          {64, 0.27, 0.24},
@@ -67,7 +77,8 @@ const AttentionProfile flash2_on_hopper{{{32, 0.18, 0.17},
                                         64,
                                         microseconds(2.2),
                                         {},
-                                        1.0};
+                                        {},
+                                        {}};
 /// FlashAttention-2 on an A100: Dao 2023, figures 4 to 6, causal; forward at 128 agrees with public A100 timings.
 const AttentionProfile flash2_on_ampere{{{32, 0.40, 0.34},
                                          {64, 0.56, 0.48},
@@ -81,7 +92,8 @@ const AttentionProfile flash2_on_ampere{{{32, 0.40, 0.34},
                                         64,
                                         microseconds(2.5),
                                         {},
-                                        1.0};
+                                        {},
+                                        {}};
 
 constexpr double a100_half_fraction = 0.93;
 
@@ -129,7 +141,11 @@ Profile assumed_profile(const Device& device) {
     profile.host_launch = microseconds(5.0);  // eager PyTorch, one operator
     profile.gemm = profile.narrow_gemm = gemm_profile(device, constants);
     set_attention(profile, device);
-    profile.cudnn.launch = profile.flash2.launch = profile.kernel_gap;
+    for (AttentionProfile* kernels : {&profile.cudnn, &profile.flash2}) {
+        kernels->launch = profile.kernel_gap;
+        kernels->backward_overhead = kernels->overhead;
+        kernels->backward_launch = profile.kernel_gap * 3.0;  // row sums before, dQ after
+    }
     profile.stream.ramp = profile.bandwidth_ramp;
     profile.stream.launch = profile.kernel_gap;
     profile.link_fraction = 0.72;

@@ -51,11 +51,13 @@ void visit_attention(std::string_view name, Attention& attention, Visitor& visit
         visit.count("tile_kv", attention.tile_kv);
         visit.number("overhead_s", attention.overhead.value);
         visit.number("launch_s", attention.launch.value);
-        visit.number("memory_fraction", attention.memory);
+        visit.number("backward_overhead_s", attention.backward_overhead.value);
+        visit.number("backward_launch_s", attention.backward_launch.value);
         visit.list("kernels", attention.kernels, [&](auto& kernel) {
             visit.count("head_dim", kernel.head_dim);
             visit.number("forward", kernel.forward);
             visit.number("backward", kernel.backward);
+            visit.number("memory_fraction", kernel.memory);
         });
     });
 }

@@ -15,12 +15,28 @@ Observations of_backend(const Observations& seen, AttentionBackend backend) {
     return result;
 }
 
+/// One kernel for every 32 of head size, each starting as the one it was part of.
+void refine(AttentionProfile& kernels) {
+    std::vector<HeadKernel> finer;
+    std::int64_t size = 0;
+    for (const HeadKernel& kernel : kernels.kernels) {
+        while (size < kernel.head_dim) {
+            finer.push_back(kernel);
+            finer.back().head_dim = size += 32;
+        }
+    }
+    kernels.kernels = finer;
+}
+
 void fit_backend(const Observations& seen, const Device& device, Profile& profile, AttentionProfile& kernels) {
     if (seen.size() < least_points || kernels.kernels.empty()) return;
-    std::vector<Parameter> parameters = {&kernels.overhead.value, &kernels.launch.value, {&kernels.memory, 1.0}};
+    refine(kernels);
+    std::vector<Parameter> parameters = {&kernels.overhead.value, &kernels.launch.value,
+                                         &kernels.backward_overhead.value, &kernels.backward_launch.value};
     for (HeadKernel& kernel : kernels.kernels) {
         parameters.emplace_back(&kernel.forward, 1.0);
         parameters.emplace_back(&kernel.backward, 1.0);
+        parameters.emplace_back(&kernel.memory, 1.0);
     }
     solve(parameters, [&] { return log_errors(seen, device, profile); });
 }

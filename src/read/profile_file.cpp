@@ -149,9 +149,8 @@ void check(const Profile& profile, Report& report) {
     for (double fraction : profile.stream.fraction) fine = fine && positive(fraction);
     for (double fraction : profile.compute_fraction) fine = fine && positive(fraction);
     for (const AttentionProfile* attention : {&profile.cudnn, &profile.flash2}) {
-        fine = fine && positive(attention->memory);
         for (const HeadKernel& kernel : attention->kernels) {
-            fine = fine && positive(kernel.forward) && positive(kernel.backward);
+            fine = fine && positive(kernel.forward) && positive(kernel.backward) && positive(kernel.memory);
         }
     }
     if (!fine) report.add(0, "a constant that prices divide by is not positive", "fit the profile again");
