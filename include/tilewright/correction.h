@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -29,7 +30,8 @@ struct Tree {
     float at(std::span<const float> features) const {
         std::size_t node = 0;
         for (int level = 0; level < depth; ++level) {
-            node = 2 * node + (features[feature[node]] > threshold[node] ? 2 : 1);
+            const float below = threshold[node] - features[feature[node]];
+            node = 2 * node + 1 + (std::bit_cast<std::uint32_t>(below) >> 31U);  // the sign: no branch to mispredict
         }
         return leaf[node - feature.size()];
     }
