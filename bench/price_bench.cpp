@@ -1,5 +1,5 @@
 // What one price costs in a search's inner loop, beside a plain data-sheet roofline in the same run: the ratio is what
-// the physics costs. Kernels are drawn once, from training, prefill and decode sizes, aligned and not.
+// the fitted model costs. Kernels are drawn once, from training, prefill and decode sizes, aligned and not.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -10,26 +10,15 @@
 #include <vector>
 
 #include "tilewright/cost.h"
+#include "tilewright/read.h"
 
 namespace {
 
 using namespace tilewright;
 
-Device h200() {
-    Device device;
-    device.architecture = Architecture::Hopper;
-    device.units = 132;
-    device.boost_clock = {1830e6};
-    device.peak.fill(FlopsPerSecond{989.4e12});
-    device.bandwidth = {4800e9};
-    device.l2 = {60.0 * 1024 * 1024};
-    device.shared_per_unit = {228.0 * 1024};
-    device.power = {700};
-    return device;
-}
-
 const Pricer& pricer() {
-    static const Pricer instance(h200(), assumed_profile(h200()));
+    static const Device h200 = *find_device("h200");
+    static const Pricer instance(h200, find_profile(h200));
     return instance;
 }
 

@@ -68,7 +68,7 @@ Example example_of(const std::string& page, const std::string& name) {
 
 /// "TW001 warning", then one line per fix.
 std::string shown(const Example& example, std::string_view code) {
-    const Pricer pricer(example.device, assumed_profile(example.device), example.workload.clock);
+    const Pricer pricer(example.device, find_profile(example.device), example.workload.clock);
     std::string text;
     for (const Finding& finding : lint(example.shape, example.workload, pricer)) {
         if (finding.code != code) continue;

@@ -12,9 +12,10 @@
 
 namespace tilewright {
 
-/// What a microsecond was spent on. `Roofline` is what a perfect kernel would take; the others are what is lost.
-enum class Term { Roofline, Alignment, Tile, Wave, Memory, Occupancy, Power, Launch };
-inline constexpr int term_count = 8;
+/// What a microsecond was spent on. `Roofline` is what a perfect kernel would take; the others are what is lost;
+/// `Correction` is what was learnt beyond physics and alone may be negative.
+enum class Term { Roofline, Alignment, Tile, Wave, Memory, Occupancy, Power, Launch, Correction };
+inline constexpr int term_count = 9;
 
 enum class Bound { Compute, Memory, Latency, Network };
 
@@ -29,7 +30,9 @@ struct Cost {
     std::int32_t tile_m = 0;  ///< 0 where there is no tile
     std::int32_t tile_n = 0;
     std::int32_t split_k = 1;
-    double waves = 0.0;  ///< thread blocks over what the chip holds at once; 0 where there is no tile
+    double waves = 0.0;     ///< thread blocks over what the chip holds at once; 0 where there is no tile
+    Seconds clocked;        ///< the part of the time, at the top clock, that follows the SM clock
+    double energy_j = 0.0;  ///< drawn above idle at the top clock
 
     constexpr Seconds term(Term which) const { return terms[static_cast<std::size_t>(which)]; }
 };
@@ -50,11 +53,21 @@ public:
     Cost price(const Collective& collective) const;
     Cost price(const Op& op) const;  ///< of one launch
 
+    Cost burst(const Op& op) const;  ///< the same at the top clock, whatever this pricer's
+    /// The share of the top clock at which kernels like this one, run on and on, meet the board's power limit; 1 where
+    /// they do not, or the pricer's clock is burst.
+    double settled_clock(const Cost& burst) const;
+
     /// Data-sheet rate at which this precision runs here; a mode the part lacks runs at the next wider one.
     FlopsPerSecond peak(Precision precision) const { return peak_[static_cast<std::size_t>(precision)]; }
 
 private:
     friend class GemmPricing;
+    Cost burst(const Gemm& gemm) const;
+    Cost burst(const Attention& attention) const;
+    Cost burst(const Stream& stream) const;
+    Cost burst(const Collective& collective) const;
+    Cost settled(const Cost& burst) const;
     Cost fused(const Attention& attention, const AttentionProfile& kernels) const;
     Cost unfused(const Attention& attention) const;
 
@@ -64,19 +77,9 @@ private:
         double inverse_m, inverse_n, inverse_k;
         double resident, inverse_resident;  ///< thread blocks that share one unit
         double flops_per_k;                 ///< 2 m n over the efficiency
+        double overhead, step;              ///< seconds of a block and of a step along k
         double inverse_wave_edge;           ///< one over the edge of the square of C that a wave of blocks covers
     };
-
-    /// The power cap as a line: a kernel busy for more than `onset` of its time is slowed by `slope` of the excess, up
-    /// to `limit`.
-    struct PowerCap {
-        double onset = 0.0, slope = 0.0, limit = 0.0;
-        double slowed(double time, double busy) const {
-            const double excess = slope * (busy - onset * time);
-            return time + (excess <= 0.0 ? 0.0 : excess < limit * time ? excess : limit * time);
-        }
-    };
-    static PowerCap power_cap(const Profile& profile, Clock clock);
 
     Device device_;
     Profile profile_;
@@ -84,13 +87,26 @@ private:
     std::array<FlopsPerSecond, precision_count> peak_;
     std::array<double, precision_count> seconds_per_flop_;  ///< of one unit at the best rate a product reaches
     double seconds_per_byte_;                               ///< of a large stream
-    double seconds_per_l2_byte_;
     double inverse_units_, inverse_l2_;
-    PowerCap power_;
-    std::vector<Variant> variants_;
-    std::array<AlignmentLadder, 2> slowdown_;       ///< one over the profile's ladders: output, reduced
-    std::array<AlignmentLadder, 2> load_slowdown_;  ///< the same for the path from memory
+    double power_budget_;  ///< W above idle; infinite where there is no limit
+
+    /// A family of kernels made ready.
+    struct Library {
+        std::vector<Variant> variants;
+        double seconds_per_l2_byte;
+        double least_overhead;
+        std::array<AlignmentLadder, 2> slowdown;       ///< one over the profile's ladders: output, reduced
+        std::array<AlignmentLadder, 2> load_slowdown;  ///< the same for the path from memory
+    };
+    static Library library_of(const GemmProfile& profile, double units);
+    Library whole_words_, narrow_;
 };
+
+/// Whether a contiguous row of an operand is not whole 16-byte words, which takes another family of kernels.
+bool has_narrow_rows(const Gemm& gemm);
+
+/// A burst price at a lower SM clock, a share of the top one.
+Cost at_clock(const Cost& burst, double clock);
 
 /// One kernel of a step with its price.
 struct PricedOp {
@@ -106,6 +122,7 @@ struct GraphCost {
     Seconds
         host_time;  ///< what launching them one by one takes the host; bounds eager execution when longer than sum.time
     std::int64_t launches = 0;
+    double clock = 1.0;  ///< share of the top clock at which all but the update settles
 };
 
 GraphCost price(const OpGraph& graph, const Pricer& pricer);

@@ -16,7 +16,8 @@ inline constexpr std::array<NameTable<Term>, term_count> names<Term>{{{"roofline
                                                                       {"memory", Term::Memory},
                                                                       {"occupancy", Term::Occupancy},
                                                                       {"power", Term::Power},
-                                                                      {"launch", Term::Launch}}};
+                                                                      {"launch", Term::Launch},
+                                                                      {"correction", Term::Correction}}};
 template <>
 inline constexpr std::array<NameTable<Bound>, 4> names<Bound>{
     {{"compute", Bound::Compute}, {"memory", Bound::Memory}, {"latency", Bound::Latency}, {"network", Bound::Network}}};

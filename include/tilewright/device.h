@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tilewright/correction.h"
 #include "tilewright/ops.h"
 #include "tilewright/quantity.h"
 #include "tilewright/result.h"
@@ -52,15 +53,18 @@ struct Tile {
     std::int64_t k = 0;
     int resident = 1;         ///< thread blocks of it that share one unit
     double efficiency = 1.0;  ///< of the unit's peak, in the main loop of a full tile
+    Seconds overhead;         ///< prologue and epilogue of one thread block
+    Seconds step;             ///< least time of one step along k: a thread block waits for its next operands
 };
 
+/// One family of kernels of the matrix library and what its variants share.
 struct GemmProfile {
     std::vector<Tile> tiles;
     AlignmentLadder output{};   ///< when the dimension is contiguous and kept (n, or m of NT)
     AlignmentLadder reduced{};  ///< when it is contiguous and summed over (k)
     std::int64_t max_split_k = 1;
-    Seconds tile_overhead;   ///< prologue and epilogue of one thread block
-    Seconds step_latency;    ///< least time of one step along k: a thread block waits for its next operands
+    Seconds launch;          ///< of starting and ending one kernel
+    Seconds fill;            ///< of starting thread blocks on every unit; fewer take their share of it
     Seconds split_overhead;  ///< of reducing the parts of a split k
     BytesPerSecond l2_bandwidth;
     double exposed_store = 0.5;  ///< of the time to write C, what the main loop of other tiles does not hide
@@ -70,15 +74,25 @@ struct GemmProfile {
 /// A fused attention kernel compiled for one head size; others are padded up to it.
 struct HeadKernel {
     std::int64_t head_dim = 0;
-    double forward = 0.5;  ///< fraction of peak on long sequences, at the sustained clock
+    double forward = 0.5;  ///< fraction of peak on long sequences, at the top clock
     double backward = 0.4;
+    double memory = 1.0;  ///< of a large copy's bandwidth, what reading the cache reaches
 };
 
 struct AttentionProfile {
     std::vector<HeadKernel> kernels;  ///< ascending; empty when the device has no such back end
     std::int64_t tile_q = 128;
     std::int64_t tile_kv = 128;
-    Seconds overhead;  ///< of one thread block
+    Seconds overhead;                            ///< of one thread block
+    Seconds launch;                              ///< of the call
+    Seconds backward_overhead, backward_launch;  ///< the same of the backward pass
+};
+
+/// Kernels that stream memory.
+struct StreamProfile {
+    std::array<double, 6> fraction{1, 1, 1, 1, 1, 1};  ///< of a large copy's bandwidth, by StreamKind
+    Bytes ramp;                                        ///< a stream of this many bytes reaches half of that
+    Seconds launch;
 };
 
 /// A half-width of the 90% interval, as factors on the time.
@@ -87,30 +101,51 @@ struct Interval {
     double high = 1.0;
 };
 
+/// What the board draws: at clock f (of the top one) idle + f^2 (matrix * share of the time at the best rate + memory *
+/// share at the full bandwidth). Where that would pass the board's limit, the clock settles below the top.
+struct PowerProfile {
+    Watts idle;
+    Watts matrix;  ///< zero: no limit is ever met
+    Watts memory;
+    double clocked = 1.0;  ///< of the time of the matrix units, what follows the clock
+};
+
+/// Intervals by what bounds a product (compute, memory, latency), first of those whose rows are whole 16-byte words,
+/// then of the others.
+using GemmIntervals = std::array<std::array<Interval, 3>, 2>;
+
 /// What prices are made of besides the data sheet.
 struct Profile {
-    Evidence evidence = Evidence::Assumed;
+    Evidence evidence = Evidence::Assumed;  ///< of products
+    Evidence attention_evidence = Evidence::Assumed;
+    Evidence stream_evidence = Evidence::Assumed;
     std::string source;  ///< what it was fitted from, or which document it is assumed from
     std::array<double, precision_count> compute_fraction{
-        1, 1, 1, 1, 1};               ///< of the data-sheet peak the best product reaches at the burst clock
-    double sustained_fraction = 1.0;  ///< of that, what the power cap leaves when the matrix units are busy
-    double power_onset = 0.3;         ///< share of the best rate from which the cap begins to lower the clock
-    double power_full = 0.7;          ///< share of the best rate from which it lowers it all the way
+        1, 1, 1, 1, 1};  ///< of the data-sheet peak the best product reaches at the burst clock
+    Hertz top_clock;     ///< the clock of burst prices; 0 where it is not known
+    PowerProfile power;
     double bandwidth_fraction = 0.9;  ///< of the data-sheet bandwidth a large stream reaches
     Bytes bandwidth_ramp;             ///< a stream of this many bytes reaches half of that
     Seconds kernel_gap;               ///< device time of an empty kernel queued behind another
     Seconds host_launch;              ///< host time of one eager launch
-    GemmProfile gemm;
+    GemmProfile gemm;                 ///< for products whose rows are whole 16-byte words
+    GemmProfile narrow_gemm;          ///< for the others: older kernels on parts with bulk copies
+    Correction gemm_correction;
     AttentionProfile cudnn;
     AttentionProfile flash2;
+    StreamProfile stream;
     double link_fraction = 0.8;  ///< of the link bandwidth a large collective reaches
     Seconds collective_launch;   ///< of starting one: kernel and handshake
     Seconds collective_latency;  ///< of one step between two ranks
-    Interval gemm_interval, attention_interval, stream_interval, collective_interval;
+    GemmIntervals gemm_intervals{};
+    Interval attention_interval, stream_interval, collective_interval;
 };
 
 /// The profile used when nothing was fitted: published constants of the architecture, evidence Assumed.
 Profile assumed_profile(const Device& device);
+
+/// A relative's profile carried over by data-sheet numbers; its intervals widen, and it says `transferred`.
+Profile transferred(const Profile& profile, const Device& from, const Device& to);
 
 /// What `auto` means on this device (PyTorch's choice): cuDNN's fused kernel for head sizes that are multiples of 8 up
 /// to 256 on Hopper and later, FlashAttention-2 for other sizes up to 256 and on older parts, the unfused path beyond.

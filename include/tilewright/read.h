@@ -34,4 +34,8 @@ std::vector<std::string> device_names();
 Result<Shape> find_model(std::string_view name);
 Result<Device> find_device(std::string_view name);
 
+/// What is known of a device's kernels: its fitted profile, that of a sibling (evidence `transferred`), or the assumed
+/// one.
+Profile find_profile(const Device& device);
+
 }  // namespace tilewright

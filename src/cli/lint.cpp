@@ -69,6 +69,7 @@ Result<int> run_lint(const Arguments& arguments, Session& session) {
     report.findings = lint(request->shape, request->workload, pricer, options);
     report.used = request->used;
     if (misfit(arguments, *request).empty()) report.step = price(lower(request->shape, request->workload), pricer).sum;
+    if (report.step) report.evidence = report.step->evidence;
     session.out = arguments.has("--json") ? lint_json(report) : lint_text(report, session.out_style);
     const Severity level = arguments.choice<Severity>("--fail-on").value_or(Severity::Error);
     const bool fails = std::any_of(report.findings.begin(), report.findings.end(),

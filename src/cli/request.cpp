@@ -65,7 +65,7 @@ Result<Request> make_request(const Arguments& arguments, const std::string& name
     append(problems, placed(validate(request.workload), arguments, ""));
     if (!problems.empty()) return problems;
     note_origin(request, "device " + device->device.name, device->origin);
-    request.profile = assumed_profile(device->device);
+    request.profile = find_profile(device->device);
     request.device = std::move(device->device);
     warn_of_precision(request, session);
     return request;

@@ -14,7 +14,7 @@ constexpr std::string_view shape_operand =
     "SHAPE is a catalogue name, a path to a Hugging Face config.json or to a shape in our own TOML form, or - for "
     "stdin. Files in $XDG_CONFIG_HOME/tilewright/models and devices (or ~/.config/tilewright) add to what is built in.";
 
-const std::array<Verb, 9> table = {{
+const std::array<Verb, 10> table = {{
     {"advise",
      "SHAPE --gpu NAME",
      "where the time goes, what wastes the chip, which equal-size shape is faster",
@@ -68,6 +68,17 @@ const std::array<Verb, 9> table = {{
      {0, any_number},
      catalogue_flags,
      run_devices},
+    {"fit",
+     "--samples FILE... --device NAME -o FILE.json",
+     "learn a device's profile from samples",
+     "FILE is JSON Lines as `tilewright-measure` writes them, or a bulk file of products (layout,m,n,k,batch, dtype) "
+     "with "
+     "a column latency_us. Whole shape families are held out (tags.split = judge; in CSV every fourth weight) and "
+     "judge "
+     "the fit; errors are printed for both.",
+     {0, any_number},
+     fit_flags,
+     run_fit},
     {"measure",
      "...",
      "take samples on the GPU of this machine",

@@ -90,7 +90,6 @@ Cost Pricer::fused(const Attention& attention, const AttentionProfile& kernels) 
     const double units = static_cast<double>(device_.units);
     const double best = seconds_per_flop_[precision] / units;
     const double share = (s.backward ? kernel.backward : kernel.forward) / profile_.compute_fraction[precision];
-    const double burst_share = std::min(1.0, share * power_cap(profile_, Clock::Sustained).slowed(1.0, share));
 
     const Grid g = grid(s, kernels, units);
     const double pairs = s.sequences * s.heads * s.queries * s.visible;
@@ -100,44 +99,47 @@ Cost Pricer::fused(const Attention& attention, const AttentionProfile& kernels) 
     const double exact = pairs * s.flops_per_pair(s.head_dim, s.v_dim) * best;
     const double padded = pairs * flops * best;
     const double tiled = tiled_pairs * flops * best;
-    const double compute = tiled * wave / burst_share;
+    const double compute = tiled * wave / std::min(1.0, share);
     Op op;
     op.work = attention;
-    const double memory = (bytes_read(op) + bytes_written(op)).value * seconds_per_byte_;
+    const double ideal_memory = (bytes_read(op) + bytes_written(op)).value * seconds_per_byte_;
+    const double memory = ideal_memory / kernel.memory;
     const double exposed = profile_.gemm.exposed_load * std::min(compute, memory);
     const double overhead =
-        std::max(1.0, g.blocks / units) * kernels.overhead.value + profile_.bandwidth_ramp.value * seconds_per_byte_;
+        std::max(1.0, g.blocks / units) * (s.backward ? kernels.backward_overhead : kernels.overhead).value +
+        profile_.bandwidth_ramp.value * seconds_per_byte_;
     const double body = std::max(compute, memory) + exposed + overhead;
-    const double throttled = power_.slowed(body, tiled);
-    const double gap = profile_.kernel_gap.value * (s.backward ? 3.0 : 1.0);  // backward: row sums before, dQ after
+    const double gap = (s.backward ? kernels.backward_launch : kernels.launch).value;
 
     Explanation explanation;
-    explanation.reach(Term::Roofline, std::max(exact, memory));
+    explanation.reach(Term::Roofline, std::max(exact, ideal_memory));
     explanation.reach(Term::Alignment, std::max(padded, memory));
     explanation.reach(Term::Tile, std::max(tiled, memory));
     explanation.reach(Term::Wave, std::max(tiled * wave, memory));
     explanation.reach(Term::Memory, std::max(tiled * wave, memory) + exposed);
     explanation.reach(Term::Occupancy, body);  // with what the softmax between the products takes
-    explanation.reach(Term::Power, throttled);
-    explanation.reach(Term::Launch, throttled + gap);
-    const Bound bound = overhead + gap > 0.5 * (throttled + gap) ? Bound::Latency
-                        : memory > compute                       ? Bound::Memory
-                                                                 : Bound::Compute;
-    return explanation.finish(bound, profile_.evidence, profile_.attention_interval);
+    explanation.reach(Term::Launch, body + gap);
+    const Bound bound = overhead + gap > 0.5 * (body + gap) ? Bound::Latency
+                        : memory > compute                  ? Bound::Memory
+                                                            : Bound::Compute;
+    Cost cost = explanation.finish(bound, profile_.attention_evidence, profile_.attention_interval);
+    cost.clocked = {profile_.power.clocked * std::min(compute, body)};
+    cost.energy_j = profile_.power.matrix.value * tiled + profile_.power.memory.value * memory;
+    return cost;
 }
 
 Cost Pricer::unfused(const Attention& a) const {
     const std::int64_t v_dim = a.v_dim > 0 ? a.v_dim : a.head_dim;
     const std::int64_t batch = std::max<std::int64_t>(1, a.batch) * std::max<std::int64_t>(1, a.heads);
     const auto product = [&](Layout layout, std::int64_t m, std::int64_t n, std::int64_t k) {
-        return price(Gemm{layout, m, n, k, batch, a.precision, false});
+        return burst(Gemm{layout, m, n, k, batch, a.precision, false});
     };
     const double scores = static_cast<double>(batch) * real(a.q_len) * real(a.kv_len);
     const Bytes square{scores * element_bytes(a.precision)};
     Stream softmax{StreamKind::Softmax, batch * std::max<std::int64_t>(1, a.q_len), a.kv_len, square, square};
     if (a.pass == AttentionPass::Backward) softmax.read += square;
 
-    Cost sum = price(softmax);
+    Cost sum = burst(softmax);
     if (a.pass == AttentionPass::Forward) {
         add(sum, product(Layout::TN, a.q_len, a.kv_len, a.head_dim));
         add(sum, product(Layout::NN, a.q_len, v_dim, a.kv_len));
@@ -150,7 +152,7 @@ Cost Pricer::unfused(const Attention& a) const {
     return sum;
 }
 
-Cost Pricer::price(const Attention& attention) const {
+Cost Pricer::burst(const Attention& attention) const {
     const AttentionBackend backend = resolve(attention.backend, device_, attention.head_dim);
     const AttentionProfile& kernels = backend == AttentionBackend::Cudnn ? profile_.cudnn : profile_.flash2;
     const std::int64_t widest = std::max(attention.head_dim, attention.v_dim);

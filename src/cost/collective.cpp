@@ -32,7 +32,7 @@ Ring ring(CollectiveKind kind, double ranks) {
 
 }  // namespace
 
-Cost Pricer::price(const Collective& collective) const {
+Cost Pricer::burst(const Collective& collective) const {
     Explanation explanation;
     if (collective.ranks > 1) {
         const bool one_node = collective.ranks <= device_.node_size;
@@ -47,7 +47,7 @@ Cost Pricer::price(const Collective& collective) const {
         explanation.reach(Term::Occupancy, real + latency);
         explanation.reach(Term::Launch, real + latency + profile_.collective_launch.value);
     }
-    return explanation.finish(Bound::Network, profile_.evidence, profile_.collective_interval);
+    return explanation.finish(Bound::Network, Evidence::Assumed, profile_.collective_interval);
 }
 
 }  // namespace tilewright

@@ -39,6 +39,8 @@ inline void add(Cost& sum, const Cost& cost, double count = 1.0) {
     sum.time += cost.time * count;
     sum.low += cost.low * count;
     sum.high += cost.high * count;
+    sum.clocked += cost.clocked * count;
+    sum.energy_j += cost.energy_j * count;
     for (std::size_t term = 0; term < term_count; ++term) sum.terms[term] += cost.terms[term] * count;
     sum.evidence = std::max(sum.evidence, cost.evidence);
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "cost/explain.h"
+#include "cost/features.h"
 #include "tilewright/cost.h"
 
 namespace tilewright {
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::size_t output_role = 0;
 constexpr std::size_t reduced_role = 1;
+constexpr std::size_t whole_words = 3;  ///< the ladder's step of 16 bytes
 
 /// The ladder's step: the largest power of two of two-byte elements that divides a row of `extent` elements.
 std::size_t alignment_step(std::int64_t extent, int element) {
@@ -27,7 +29,50 @@ struct Row {
     std::size_t role;
 };
 
+/// Of A, B and C.
+using Rows = std::array<Row, 3>;
+
+Rows rows_of(const Gemm& gemm) {
+    const Row m{gemm.m, output_role}, n{gemm.n, output_role}, k{gemm.k, reduced_role};
+    return {gemm.layout == Layout::NT ? m : k, gemm.layout == Layout::TN ? k : n, n};
+}
+
 }  // namespace
+
+namespace {
+
+/// The time moved to `time` by what was learnt; intervals and the clocked part move with it.
+void move_to(Cost& cost, double time) {
+    const double factor = time / cost.time.value;
+    cost.terms[static_cast<std::size_t>(Term::Correction)].value += time - cost.time.value;
+    cost.time.value = time;
+    cost.low = cost.low * factor;
+    cost.high = cost.high * factor;
+    cost.clocked = cost.clocked * factor;
+}
+
+/// What was learnt beyond physics. A batch is corrected upwards no more than the smaller batches it could be run as, so
+/// twice the batch never costs more than twice the time.
+double correction_factor(const Correction& correction, Gemm gemm, double physics, const Device& device) {
+    double factor = correction.factor(physics, gemm_features(gemm, physics, device));
+    for (double times = 2.0; gemm.batch > 1; times *= 2.0) {
+        gemm.batch = ceil_div(gemm.batch, 2);
+        const double part = physics / times;
+        factor = std::min(factor, correction.factor(part, gemm_features(gemm, part, device)));
+    }
+    return factor;
+}
+
+}  // namespace
+
+bool has_narrow_rows(const Gemm& gemm) {
+    const int element = element_bytes(gemm.precision);
+    const Rows rows = rows_of(gemm);
+    // the matrix instructions of Hopper take 32-bit operands with k contiguous only (PTX ISA, wgmma)
+    if (gemm.precision == Precision::Tf32 && gemm.layout != Layout::TN) return true;
+    return std::any_of(rows.begin(), rows.end(),
+                       [element](const Row& row) { return alignment_step(row.extent, element) < whole_words; });
+}
 
 /// One product on one device: what does not depend on the variant, then the time of a variant.
 class GemmPricing {
@@ -62,6 +107,8 @@ private:
     Cost explain(const Parts& parts) const;
 
     const Pricer& pricer_;
+    bool narrow_;  ///< rows that are not whole 16-byte words: another family of kernels
+    const Pricer::Library& library_;
     const GemmProfile& profile_;
     double m_, n_, k_, batch_;
     double half_words_;  ///< k in elements of two bytes
@@ -70,6 +117,7 @@ private:
     double slowdown_ = 1.0;  ///< of the matrix units by misaligned rows
     double load_slowdown_ = 1.0;
     double inverse_slowdown_;
+    double launch_;
     double seconds_per_flop_byte_;  ///< of one unit, per FLOP of a column of k one byte deep
     double ideal_compute_, ideal_load_;
     double load_, store_;   ///< each operand once
@@ -81,7 +129,9 @@ private:
 
 GemmPricing::GemmPricing(const Pricer& pricer, const Gemm& gemm)
     : pricer_(pricer),
-      profile_(pricer.profile_.gemm),
+      narrow_(has_narrow_rows(gemm)),
+      library_(narrow_ ? pricer.narrow_ : pricer.whole_words_),
+      profile_(narrow_ ? pricer.profile_.narrow_gemm : pricer.profile_.gemm),
       m_(static_cast<double>(std::max<std::int64_t>(1, gemm.m))),
       n_(static_cast<double>(std::max<std::int64_t>(1, gemm.n))),
       k_(static_cast<double>(std::max<std::int64_t>(1, gemm.k))),
@@ -91,6 +141,7 @@ GemmPricing::GemmPricing(const Pricer& pricer, const Gemm& gemm)
       max_split_(static_cast<double>(profile_.max_split_k)) {
     align(gemm);
     inverse_slowdown_ = 1.0 / slowdown_;
+    launch_ = profile_.launch.value;
     const double element = element_bytes(gemm.precision);
     const double result = m_ * n_ * batch_;
     const double operands = (m_ * k_ + k_ * n_) * element;
@@ -103,23 +154,18 @@ GemmPricing::GemmPricing(const Pricer& pricer, const Gemm& gemm)
     store_ = result * std::max(2.0, element) * pricer.seconds_per_byte_;
     reread_ = 2.0 * result * k_ * element * spill * pricer.seconds_per_byte_;
     ramp_ = pricer.profile_.bandwidth_ramp.value * pricer.seconds_per_byte_;
-    least_rest_ =
-        profile_.exposed_store * store_ + profile_.tile_overhead.value + ramp_ + pricer.profile_.kernel_gap.value;
-    split_traffic_ = 8.0 * result * pricer.seconds_per_l2_byte_;  // fp32, there and back
+    least_rest_ = profile_.exposed_store * store_ + library_.least_overhead + ramp_ + launch_;
+    split_traffic_ = 8.0 * result * library_.seconds_per_l2_byte;  // fp32, there and back
 }
 
 void GemmPricing::align(const Gemm& gemm) {
-    const Row m{gemm.m, output_role}, n{gemm.n, output_role}, k{gemm.k, reduced_role};
-    const Row a = gemm.layout == Layout::NT ? m : k;
-    const Row b = gemm.layout == Layout::TN ? k : n;
     const int element = element_bytes(gemm.precision);
-    for (const Row& row : {a, b, n}) {
-        const double slowdown = pricer_.slowdown_[row.role][alignment_step(row.extent, element)];
-        slowdown_ = std::max(slowdown_, slowdown);
-    }
-    for (const Row& row : {a, b}) {
-        const double slowdown = pricer_.load_slowdown_[row.role][alignment_step(row.extent, element)];
-        load_slowdown_ = std::max(load_slowdown_, slowdown);
+    const Rows rows = rows_of(gemm);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        const std::size_t step = alignment_step(rows[i].extent, element);
+        slowdown_ = std::max(slowdown_, library_.slowdown[rows[i].role][step]);
+        const bool loaded = i < 2;
+        if (loaded) load_slowdown_ = std::max(load_slowdown_, library_.load_slowdown[rows[i].role][step]);
     }
 }
 
@@ -140,17 +186,18 @@ GemmPricing::Parts GemmPricing::price(const Pricer::Variant& variant, Split spli
     const double rounds = std::max(1.0, per_unit * variant.inverse_resident);
     const double block = variant.flops_per_k * depth_bytes * seconds_per_flop_byte_;
     const double block_rows = std::min(m_, variant.m) + std::min(n_, variant.n);
-    const double through_l2 = parts.blocks * block_rows * depth_bytes * pricer_.seconds_per_l2_byte_;
-    const double stepping = rounds * steps * profile_.step_latency.value;
+    const double through_l2 = parts.blocks * block_rows * depth_bytes * library_.seconds_per_l2_byte;
+    const double stepping = rounds * steps * variant.step;
     parts.compute = std::max({per_unit * block, through_l2, stepping});
     if (parts.compute + least_rest_ >= limit) return parts;
 
     parts.padded = parts.blocks * pricer_.inverse_units_ * block;
     parts.load = std::max(load_, reread_ * variant.inverse_wave_edge);
-    parts.overhead = rounds * profile_.tile_overhead.value + ramp_;
+    parts.overhead =
+        rounds * variant.overhead + ramp_ + profile_.fill.value * std::min(1.0, parts.blocks * pricer_.inverse_units_);
     if (split.parts > 1.0) parts.overhead += profile_.split_overhead.value + split.parts * split_traffic_;
     const double body = overlapped(parts.compute, parts.load) + parts.overhead;
-    parts.total = pricer_.power_.slowed(body, parts.padded * inverse_slowdown_) + pricer_.profile_.kernel_gap.value;
+    parts.total = body + launch_;
     return parts;
 }
 
@@ -162,7 +209,7 @@ bool GemmPricing::worth_splitting(const Parts& parts) const {
 
 GemmPricing::Parts GemmPricing::best() const {
     Parts best;
-    for (const Pricer::Variant& variant : pricer_.variants_) {
+    for (const Pricer::Variant& variant : library_.variants) {
         for (Split split; split.parts <= max_split_; split = {split.parts * 2.0, split.inverse * 0.5}) {
             const Parts parts = price(variant, split, best.total);
             if (parts.total < best.total) best = parts;
@@ -175,7 +222,7 @@ GemmPricing::Parts GemmPricing::best() const {
 
 Cost GemmPricing::explain(const Parts& parts) const {
     const Profile& profile = pricer_.profile_;
-    const double gap = profile.kernel_gap.value;
+    const double gap = launch_;
     const double memory = load_ + store_;
     Explanation explanation;
     explanation.reach(Term::Roofline, std::max(ideal_compute_, ideal_load_ + store_));
@@ -184,13 +231,16 @@ Cost GemmPricing::explain(const Parts& parts) const {
     explanation.reach(Term::Wave, std::max(parts.compute, memory));
     explanation.reach(Term::Memory, overlapped(parts.compute, parts.load));
     explanation.reach(Term::Occupancy, overlapped(parts.compute, parts.load) + parts.overhead);
-    explanation.reach(Term::Power, parts.total - gap);
     explanation.reach(Term::Launch, parts.total);
 
     const Bound bound = parts.overhead + gap > 0.5 * parts.total ? Bound::Latency
                         : parts.load + store_ > parts.compute    ? Bound::Memory
                                                                  : Bound::Compute;
-    Cost cost = explanation.finish(bound, profile.evidence, profile.gemm_interval);
+    Cost cost = explanation.finish(bound, profile.evidence,
+                                   profile.gemm_intervals[narrow_ ? 1 : 0][static_cast<std::size_t>(bound)]);
+    cost.clocked = {profile.power.clocked * std::min(parts.compute, parts.total)};
+    cost.energy_j = profile.power.matrix.value * parts.padded * inverse_slowdown_ +
+                    profile.power.memory.value * (parts.load + store_);
     cost.tile_m = static_cast<std::int32_t>(parts.variant->m);
     cost.tile_n = static_cast<std::int32_t>(parts.variant->n);
     cost.split_k = static_cast<std::int32_t>(parts.split);
@@ -198,6 +248,12 @@ Cost GemmPricing::explain(const Parts& parts) const {
     return cost;
 }
 
-Cost Pricer::price(const Gemm& gemm) const { return GemmPricing(*this, gemm).price(); }
+Cost Pricer::burst(const Gemm& gemm) const {
+    Cost cost = GemmPricing(*this, gemm).price();
+    if (profile_.gemm_correction.trees.empty()) return cost;
+    const double factor = correction_factor(profile_.gemm_correction, gemm, cost.time.value, device_);
+    move_to(cost, std::max(cost.time.value * factor, cost.term(Term::Roofline).value));
+    return cost;
+}
 
 }  // namespace tilewright

@@ -13,18 +13,32 @@ Bound main_bound(const std::vector<PricedOp>& ops) {
     return static_cast<Bound>(most - by_bound.begin());
 }
 
+bool is_update(const PricedOp& priced) { return priced.op.pass == Pass::Update; }
+
+/// The clock at which all launches of the update, or all others, settle together: each lasts long enough by itself.
+double clock_of(const std::vector<PricedOp>& ops, const Pricer& pricer, bool update) {
+    Cost mix;
+    for (const PricedOp& priced : ops) {
+        if (is_update(priced) == update) add(mix, priced.cost, static_cast<double>(priced.op.count));
+    }
+    return pricer.settled_clock(mix);
+}
+
 }  // namespace
 
 GraphCost price(const OpGraph& graph, const Pricer& pricer) {
     GraphCost result;
     result.sum.evidence = Evidence::Measured;
     result.ops.reserve(graph.ops.size());
-    for (const Op& op : graph.ops) {
-        const Cost cost = pricer.price(op);
-        const double count = static_cast<double>(op.count);
-        result.ops.push_back({op, cost, cost.time * count});
-        add(result.sum, cost, count);
-        result.launches += op.count;
+    for (const Op& op : graph.ops) result.ops.push_back({op, pricer.burst(op), {}});
+    result.clock = clock_of(result.ops, pricer, false);
+    const double update_clock = clock_of(result.ops, pricer, true);
+    for (PricedOp& priced : result.ops) {
+        const double count = static_cast<double>(priced.op.count);
+        priced.cost = at_clock(priced.cost, is_update(priced) ? update_clock : result.clock);
+        priced.total = priced.cost.time * count;
+        add(result.sum, priced.cost, count);
+        result.launches += priced.op.count;
     }
     result.sum.bound = main_bound(result.ops);
     result.host_time = pricer.profile().host_launch * static_cast<double>(result.launches);

@@ -38,10 +38,21 @@ AlignmentLadder rooted(const AlignmentLadder& ladder) {
 
 }  // namespace
 
-Pricer::PowerCap Pricer::power_cap(const Profile& profile, Clock clock) {
-    if (clock == Clock::Burst) return {};
-    const double limit = 1.0 / profile.sustained_fraction - 1.0;
-    return {profile.power_onset, limit / (profile.power_full - profile.power_onset), limit};
+Pricer::Library Pricer::library_of(const GemmProfile& profile, double units) {
+    Library library;
+    library.least_overhead = HUGE_VAL;
+    for (const Tile& tile : profile.tiles) {
+        const double m = static_cast<double>(tile.m), n = static_cast<double>(tile.n), k = static_cast<double>(tile.k);
+        const double resident = tile.resident;
+        library.variants.push_back({m, n, k, 1.0 / m, 1.0 / n, 1.0 / k, resident, 1.0 / resident,
+                                    2.0 * m * n / tile.efficiency, tile.overhead.value, tile.step.value,
+                                    1.0 / std::sqrt(units * resident * m * n)});
+        library.least_overhead = std::min(library.least_overhead, tile.overhead.value);
+    }
+    library.seconds_per_l2_byte = 1.0 / profile.l2_bandwidth.value;
+    library.slowdown = {inverted(profile.output), inverted(profile.reduced)};
+    library.load_slowdown = {rooted(library.slowdown[0]), rooted(library.slowdown[1])};
+    return library;
 }
 
 Pricer::Pricer(const Device& device, const Profile& profile, Clock clock)
@@ -52,22 +63,24 @@ Pricer::Pricer(const Device& device, const Profile& profile, Clock clock)
         seconds_per_flop_[p] = units / (peak_[p].value * profile.compute_fraction[p]);
     }
     seconds_per_byte_ = 1.0 / (device.bandwidth.value * profile.bandwidth_fraction);
-    seconds_per_l2_byte_ = 1.0 / profile.gemm.l2_bandwidth.value;
     inverse_units_ = 1.0 / units;
     inverse_l2_ = 1.0 / device.l2.value;
-    power_ = power_cap(profile, clock);
-    for (const Tile& tile : profile.gemm.tiles) {
-        const double m = static_cast<double>(tile.m), n = static_cast<double>(tile.n), k = static_cast<double>(tile.k);
-        const double resident = tile.resident;
-        variants_.push_back({m, n, k, 1.0 / m, 1.0 / n, 1.0 / k, resident, 1.0 / resident,
-                             2.0 * m * n / tile.efficiency, 1.0 / std::sqrt(units * resident * m * n)});
-    }
-    slowdown_ = {inverted(profile.gemm.output), inverted(profile.gemm.reduced)};
-    load_slowdown_ = {rooted(slowdown_[0]), rooted(slowdown_[1])};
+    const bool limited = clock == Clock::Sustained && profile.power.matrix.value > 0.0;
+    power_budget_ = limited ? std::max(1.0, (device.power - profile.power.idle).value) : HUGE_VAL;
+    whole_words_ = library_of(profile.gemm, units);
+    narrow_ = library_of(profile.narrow_gemm, units);
 }
 
-Cost Pricer::price(const Op& op) const {
-    return std::visit([this](const auto& work) { return price(work); }, op.work);
+Cost Pricer::burst(const Op& op) const {
+    return std::visit([this](const auto& work) { return burst(work); }, op.work);
 }
+
+Cost Pricer::price(const Gemm& gemm) const { return settled(burst(gemm)); }
+Cost Pricer::price(const Attention& attention) const { return settled(burst(attention)); }
+Cost Pricer::price(const Stream& stream) const { return settled(burst(stream)); }
+Cost Pricer::price(const Collective& collective) const { return settled(burst(collective)); }
+Cost Pricer::price(const Op& op) const { return settled(burst(op)); }
+
+Cost Pricer::settled(const Cost& burst) const { return at_clock(burst, settled_clock(burst)); }
 
 }  // namespace tilewright

@@ -14,19 +14,23 @@ double row_slowdown(const Stream& stream) {
 
 }  // namespace
 
-Cost Pricer::price(const Stream& stream) const {
+Cost Pricer::burst(const Stream& stream) const {
     const double memory = (stream.read + stream.written).value * seconds_per_byte_;
-    const double aligned = memory * row_slowdown(stream);
-    const double ramp = profile_.bandwidth_ramp.value * seconds_per_byte_;
-    const double total = aligned + ramp + profile_.kernel_gap.value;
+    const double reached = memory / profile_.stream.fraction[static_cast<std::size_t>(stream.kind)];
+    const double aligned = reached * row_slowdown(stream);
+    const double ramp = profile_.stream.ramp.value * seconds_per_byte_;
+    const double total = aligned + ramp + profile_.stream.launch.value;
 
     Explanation explanation;
     explanation.reach(Term::Roofline, memory);
+    explanation.reach(Term::Memory, reached);
     explanation.reach(Term::Alignment, aligned);
     explanation.reach(Term::Occupancy, aligned + ramp);
     explanation.reach(Term::Launch, total);
     const Bound bound = aligned < 0.5 * total ? Bound::Latency : Bound::Memory;
-    return explanation.finish(bound, profile_.evidence, profile_.stream_interval);
+    Cost cost = explanation.finish(bound, profile_.stream_evidence, profile_.stream_interval);
+    cost.energy_j = profile_.power.memory.value * memory;
+    return cost;
 }
 
 }  // namespace tilewright

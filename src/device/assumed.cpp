@@ -9,24 +9,35 @@ namespace tilewright {
 namespace {
 
 /// The tiles of NVIDIA's guide, and the narrow ones that libraries take for few rows; shared memory bounds residence.
-std::vector<Tile> tiles(double tile_cost) {
-    std::vector<Tile> menu{{256, 128, 64, 1}, {128, 256, 64, 1}, {128, 128, 64, 1}, {64, 256, 64, 1}, {256, 64, 64, 1},
-                           {128, 64, 64, 2},  {64, 128, 64, 2},  {64, 64, 64, 4},   {64, 32, 64, 4},  {32, 64, 64, 4}};
-    const auto relative = [tile_cost](const Tile& tile) {
-        return 1.0 + tile_cost * (1.0 / static_cast<double>(tile.m) + 1.0 / static_cast<double>(tile.n));
+std::vector<Tile> tiles(const Constants& constants) {
+    constexpr std::array<std::array<std::int64_t, 3>, 10> menu{{{256, 128, 1},
+                                                                {128, 256, 1},
+                                                                {128, 128, 1},
+                                                                {64, 256, 1},
+                                                                {256, 64, 1},
+                                                                {128, 64, 2},
+                                                                {64, 128, 2},
+                                                                {64, 64, 4},
+                                                                {64, 32, 4},
+                                                                {32, 64, 4}}};
+    const auto relative = [&constants](std::int64_t m, std::int64_t n) {
+        return 1.0 + constants.tile_cost * (1.0 / static_cast<double>(m) + 1.0 / static_cast<double>(n));
     };
-    for (Tile& tile : menu) tile.efficiency = relative(menu.front()) / relative(tile);
-    return menu;
+    std::vector<Tile> result;
+    for (const auto& [m, n, resident] : menu) {
+        result.push_back({m, n, 64, static_cast<int>(resident), relative(256, 128) / relative(m, n),
+                          microseconds(constants.tile_overhead_us), microseconds(constants.step_latency_us)});
+    }
+    return result;
 }
 
 GemmProfile gemm_profile(const Device& device, const Constants& constants) {
     GemmProfile gemm;
-    gemm.tiles = tiles(constants.tile_cost);
+    gemm.tiles = tiles(constants);
+    gemm.launch = microseconds(constants.gap_us);
     gemm.output = constants.output;
     gemm.reduced = constants.reduced;
     gemm.max_split_k = 16;
-    gemm.tile_overhead = microseconds(constants.tile_overhead_us);
-    gemm.step_latency = microseconds(constants.step_latency_us);
     gemm.split_overhead = microseconds(constants.split_overhead_us);
     gemm.l2_bandwidth = {constants.l2_bytes_per_clock * static_cast<double>(device.units) * device.boost_clock.value};
     gemm.exposed_store = constants.exposed_store;
@@ -38,11 +49,21 @@ GemmProfile gemm_profile(const Device& device, const Constants& constants) {
 // leave out, is what makes the rates of short sequences fall (public timings by length).
 
 /// cuDNN 9 on an H200: 430/380, 610/500, 620/270, 650/350 TFLOP/s of 989 at lengths where the overhead is about 0.08.
-const AttentionProfile cudnn_on_hopper{
-    {{64, 0.47, 0.42}, {128, 0.67, 0.55}, {192, 0.68, 0.30}, {256, 0.71, 0.385}}, 128, 128, microseconds(2.8)};
+const AttentionProfile cudnn_on_hopper{{{64, 0.47, 0.42}, {128, 0.67, 0.55}, {192, 0.68, 0.30}, {256, 0.71, 0.385}},
+                                       128,
+                                       128,
+                                       microseconds(2.8),
+                                       {},
+                                       {},
+                                       {}};
 /// Blackwell forward: public B200 timings; backward as Hopper.
-const AttentionProfile cudnn_on_blackwell{
-    {{64, 0.36, 0.34}, {128, 0.61, 0.50}, {192, 0.63, 0.30}, {256, 0.66, 0.38}}, 128, 128, microseconds(1.9)};
+const AttentionProfile cudnn_on_blackwell{{{64, 0.36, 0.34}, {128, 0.61, 0.50}, {192, 0.63, 0.30}, {256, 0.66, 0.38}},
+                                          128,
+                                          128,
+                                          microseconds(1.9),
+                                          {},
+                                          {},
+                                          {}};
 /// FlashAttention-2 on an H200, as above: it does not use the Hopper matrix instructions.
 const AttentionProfile flash2_on_hopper{{{32, 0.18, 0.17},
                                          {64, 0.27, 0.24},
@@ -54,7 +75,10 @@ const AttentionProfile flash2_on_hopper{{{32, 0.18, 0.17},
                                          {256, 0.30, 0.23}},
                                         128,
                                         64,
-                                        microseconds(2.2)};
+                                        microseconds(2.2),
+                                        {},
+                                        {},
+                                        {}};
 /// FlashAttention-2 on an A100: Dao 2023, figures 4 to 6, causal; forward at 128 agrees with public A100 timings.
 const AttentionProfile flash2_on_ampere{{{32, 0.40, 0.34},
                                          {64, 0.56, 0.48},
@@ -66,7 +90,10 @@ const AttentionProfile flash2_on_ampere{{{32, 0.40, 0.34},
                                          {256, 0.56, 0.44}},
                                         128,
                                         64,
-                                        microseconds(2.5)};
+                                        microseconds(2.5),
+                                        {},
+                                        {},
+                                        {}};
 
 constexpr double a100_half_fraction = 0.93;
 
@@ -87,13 +114,15 @@ void set_attention(Profile& profile, const Device& device) {
     profile.cudnn = device.architecture == Architecture::Hopper ? cudnn_on_hopper : cudnn_on_blackwell;
 }
 
-/// Under the cap the rate follows about the root of the power that a FLOP/s of peak is given (voltage follows clock).
-double sustained_fraction(const Device& device, const Constants& constants) {
+/// A board of `watts_per_teraflop` settles at `sustained_fraction` of the top clock when its matrix units are busy: at
+/// clock f they draw f^3 of what they would at the top. A board with less power for its peak settles lower.
+PowerProfile power_profile(const Device& device, const Constants& constants) {
+    constexpr double idle_share = 0.15;  // H200: 100 to 120 of 700 W with memory refreshed and clocks up
     const auto& half = device.peak[static_cast<std::size_t>(Precision::Fp16)];
-    if (!half) return constants.sustained_fraction;
-    const double watts_per_teraflop = device.power.value / (half->value * 1e-12);
-    const double scale = std::sqrt(watts_per_teraflop / constants.watts_per_teraflop);
-    return std::clamp(constants.sustained_fraction * scale, 0.3, 1.0);
+    if (!half) return {};
+    const double board = constants.watts_per_teraflop * half->value * 1e-12;
+    const double busy = (1.0 - idle_share) * board / std::pow(constants.sustained_fraction, 3.0);
+    return {device.power * idle_share, {busy}, {0.0}, 1.0};
 }
 
 }  // namespace
@@ -105,17 +134,24 @@ Profile assumed_profile(const Device& device) {
     profile.source = constants.source;
     profile.compute_fraction.fill(constants.half_fraction);
     profile.compute_fraction[static_cast<std::size_t>(Precision::Fp8)] = constants.fp8_fraction;
-    profile.sustained_fraction = sustained_fraction(device, constants);
+    profile.power = power_profile(device, constants);
     profile.bandwidth_fraction = constants.bandwidth_fraction;
     profile.bandwidth_ramp = {constants.ramp_bytes};
     profile.kernel_gap = microseconds(constants.gap_us);
     profile.host_launch = microseconds(5.0);  // eager PyTorch, one operator
-    profile.gemm = gemm_profile(device, constants);
+    profile.gemm = profile.narrow_gemm = gemm_profile(device, constants);
     set_attention(profile, device);
+    for (AttentionProfile* kernels : {&profile.cudnn, &profile.flash2}) {
+        kernels->launch = profile.kernel_gap;
+        kernels->backward_overhead = kernels->overhead;
+        kernels->backward_launch = profile.kernel_gap * 3.0;  // row sums before, dQ after
+    }
+    profile.stream.ramp = profile.bandwidth_ramp;
+    profile.stream.launch = profile.kernel_gap;
     profile.link_fraction = 0.72;
     profile.collective_launch = microseconds(6.0);
     profile.collective_latency = microseconds(1.0);
-    profile.gemm_interval = {0.75, 1.35};
+    for (auto& intervals : profile.gemm_intervals) intervals.fill({0.75, 1.35});
     profile.attention_interval = {0.7, 1.5};
     profile.stream_interval = {0.8, 1.4};
     profile.collective_interval = {0.6, 1.8};

@@ -83,7 +83,7 @@ TEST(AssumedProfile, IsUsableOnEveryArchitecture) {
         EXPECT_EQ(profile.evidence, Evidence::Assumed);
         EXPECT_FALSE(profile.source.empty());
         for (double fraction : profile.compute_fraction) expect_fraction(fraction, architecture);
-        expect_fraction(profile.sustained_fraction, architecture);
+        EXPECT_GE(profile.power.matrix.value, 0.0);
         expect_fraction(profile.bandwidth_fraction, architecture);
         expect_fraction(profile.link_fraction, architecture);
         ASSERT_FALSE(profile.gemm.tiles.empty());
@@ -91,16 +91,20 @@ TEST(AssumedProfile, IsUsableOnEveryArchitecture) {
         for (double step : profile.gemm.output) expect_fraction(step, architecture);
         for (double step : profile.gemm.reduced) expect_fraction(step, architecture);
         EXPECT_GT(profile.gemm.l2_bandwidth.value, 0.0);
-        EXPECT_LT(profile.gemm_interval.low, 1.0);
-        EXPECT_GT(profile.gemm_interval.high, 1.0);
+        EXPECT_LT(profile.gemm_intervals[0][0].low, 1.0);
+        EXPECT_GT(profile.gemm_intervals[1][2].high, 1.0);
     }
 }
 
 TEST(AssumedProfile, LessPowerMeansALowerClock) {
     Device device = device_of(Architecture::Ampere);
-    const double full = assumed_profile(device).sustained_fraction;
+    const auto headroom = [&device] {
+        const PowerProfile power = assumed_profile(device).power;
+        return (device.power - power.idle) / power.matrix;
+    };
+    const double full = headroom();
     device.power = {200};
-    EXPECT_LT(assumed_profile(device).sustained_fraction, full);
+    EXPECT_LT(headroom(), full);
 }
 
 TEST(AssumedProfile, FusedKernelsAscend) {

@@ -4,6 +4,7 @@
 
 #include "read/device_file.h"
 #include "read/embedded.h"
+#include "read/profile_file.h"
 #include "read/suggest.h"
 #include "tilewright/read.h"
 
@@ -58,6 +59,50 @@ Result<Device> find_device(std::string_view name) {
         }
     }
     return unknown("device", name, known);
+}
+
+namespace {
+
+/// A device without samples and the nearest one that has them.
+struct Relative {
+    std::string_view device, of;
+};
+
+constexpr Relative relatives[] = {
+    {"h100-sxm", "h200"},
+    {"h100-pcie", "h200"},
+    {"b300", "b200"},
+    {"a100-80-pcie", "a100-80-sxm"},
+    {"a100-40-pcie", "a100-80-sxm"},
+    {"a10", "a100-80-sxm"},
+    {"a40", "a100-80-sxm"},
+    {"rtx-3090", "a100-80-sxm"},
+    {"l40s", "rtx-pro-6000"},
+    {"l4", "rtx-pro-6000"},
+    {"rtx-4090", "rtx-pro-6000"},
+    {"rtx-5090", "rtx-pro-6000"},
+    {"mi210", "mi250x"},
+};
+
+std::optional<Profile> fitted(std::string_view name) {
+    const embedded::File* file = find(embedded::profiles(), name);
+    if (file == nullptr) return std::nullopt;
+    Result<read::ProfileFile> profile = read::read_profile_file(file->text, std::string(name) + ".json");
+    if (!profile) return std::nullopt;
+    return std::move(profile->profile);
+}
+
+}  // namespace
+
+Profile find_profile(const Device& device) {
+    if (std::optional<Profile> own = fitted(device.name)) return std::move(*own);
+    for (const Relative& relative : relatives) {
+        if (relative.device != device.name) continue;
+        const Result<Device> sibling = find_device(relative.of);
+        const std::optional<Profile> profile = fitted(relative.of);
+        if (sibling && profile) return transferred(*profile, *sibling, device);
+    }
+    return assumed_profile(device);
 }
 
 }  // namespace tilewright

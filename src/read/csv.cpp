@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 namespace tilewright::read {
 namespace {
@@ -151,6 +152,16 @@ std::optional<std::int64_t> CsvCells::optional_integer(std::string_view column, 
     if (whole && value >= range.low && value <= range.high) return value;
     refuse(column, expected_integer(range));
     return std::nullopt;
+}
+
+double CsvCells::positive(std::string_view column) {
+    const std::string_view seen = text(column);
+    double value = 0.0;
+    const auto [end, fault] = std::from_chars(seen.data(), seen.data() + seen.size(), value);
+    const bool whole = fault == std::errc{} && end == seen.data() + seen.size();
+    if (whole && std::isfinite(value) && value > 0.0) return value;
+    refuse(column, "a positive number");
+    return 0.0;
 }
 
 std::optional<bool> CsvCells::flag(std::string_view column) {

@@ -39,6 +39,8 @@ public:
     std::int64_t integer(std::string_view column, Range range);  ///< required; 0 after a problem
     std::optional<std::int64_t> optional_integer(std::string_view column, Range range);
 
+    double positive(std::string_view column);  ///< required, finite and above 0; 0 after a problem
+
     std::optional<bool> flag(std::string_view column);  ///< 0, 1, false, true
     bool required_flag(std::string_view column);
 

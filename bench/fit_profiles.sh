@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# fit_profiles.sh TILEWRIGHT PUBLIC: fits data/profiles from our samples (data/samples) and from public timings (a folder of
+# gzip CSV with columns op, dtype, m, n, k, batch, latency_us and, for the paper's sweeps, layout).
+set -euo pipefail
+program=$1 public=$2
+profiles=$(dirname "$0")/../data/profiles
+samples=$(dirname "$0")/../data/samples
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+# Products in the bulk form; linear layers are TN where no layout is given.
+products() {
+    zcat "$1" | awk -F, -v OFS=, -v want="$2" '
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; print "layout,m,n,k,batch,dtype,latency_us"; next }
+        $at["dtype"] == want {
+            print ("layout" in at ? $at["layout"] : "TN"), $at["m"], $at["n"], $at["k"], $at["batch"], want, $at["latency_us"]
+        }'
+}
+
+from_public() {  # device, source, files of products…
+    "$program" fit --device "$1" --source "$2" -o "$profiles/$1.json" "${@:3}"
+}
+
+# The paper's logs hold about 11 us of host time a call; where they are mixed with device times it is taken off.
+less_host_time() { awk -F, -v OFS=, 'NR > 1 { $7 -= 11 } 1'; }
+
+for file in gemm_a100_sxm gemm_b200_sxm gemm_rtx_pro_6000_server; do
+    products "$public/$file.csv.gz" bf16 > "$work/$file.csv"
+done
+for file in paper_a100_fp16 paper_v100_fp16 paper_mi250x_fp16; do
+    products "$public/$file.csv.gz" fp16 > "$work/$file.csv"
+done
+less_host_time < "$work/paper_a100_fp16.csv" > "$work/paper_a100_device.csv"
+
+aiconfigurator="NVIDIA aiconfigurator (Apache-2.0), short runs"
+logs="TransformerSizing logs (2023)"
+mkdir "$work/h200"
+for set in gemm-quick gemm-clocks attention stream pytorch; do
+    zcat "$samples/h200/$set.jsonl.gz" > "$work/h200/$set.jsonl"
+done
+"$program" fit --samples "$work"/h200/*.jsonl --device h200 \
+    --source "own H200 samples (data/samples): cuBLASLt 13.1, cuDNN 9.14, PyTorch 2.11" -o "$profiles/h200.json"
+from_public a100-80-sxm "$aiconfigurator, SGLang 0.5.10; fp16 and odd sizes: $logs, cuBLAS 11.7, less 11 us of host time" \
+    "$work/gemm_a100_sxm.csv" "$work/paper_a100_device.csv"
+from_public b200 "$aiconfigurator, TensorRT-LLM 1.3.0rc20" "$work/gemm_b200_sxm.csv"
+from_public rtx-pro-6000 "$aiconfigurator, TensorRT-LLM 1.3.0rc20" "$work/gemm_rtx_pro_6000_server.csv"
+from_public a100-40-sxm "$logs, cuBLAS 11.7, wall clock: host time is inside" "$work/paper_a100_fp16.csv"
+from_public v100-sxm2 "$logs, cuBLAS 11.7, wall clock: host time is inside" "$work/paper_v100_fp16.csv"
+from_public mi250x "$logs, rocBLAS, one die, wall clock: host time is inside" "$work/paper_mi250x_fp16.csv"

@@ -1,0 +1,39 @@
+#include "cost/features.h"
+
+#include <cmath>
+
+#include "cost/explain.h"
+
+namespace tilewright {
+namespace {
+
+/// Tiles whose waves the trees may look at.
+constexpr std::array<std::array<double, 2>, 6> wave_tiles{
+    {{256, 128}, {128, 256}, {192, 192}, {128, 128}, {128, 64}, {64, 64}}};
+
+constexpr std::int64_t residue_of = 64;
+
+}  // namespace
+
+GemmFeatures gemm_features(const Gemm& gemm, double physics_s, const Device& device) {
+    const double m = static_cast<double>(gemm.m), n = static_cast<double>(gemm.n), k = static_cast<double>(gemm.k);
+    const double batch = static_cast<double>(gemm.batch), inverse_units = 1.0 / static_cast<double>(device.units);
+    const double values[] = {physics_s, m, n, k, batch, m * n, m * k, n * k, m * n * batch};
+    GemmFeatures features{};
+    std::size_t at = 0;
+    for (double value : values) features[at++] = static_cast<float>(value);
+    for (const auto& [tile_m, tile_n] : wave_tiles) {
+        const double blocks = batch * ceil_product(m, 1.0 / tile_m) * ceil_product(n, 1.0 / tile_n);
+        features[at++] = static_cast<float>(ceil_product(blocks, inverse_units));
+    }
+    for (std::int64_t extent : {gemm.m, gemm.n, gemm.k}) {
+        features[at++] = static_cast<float>(power_of_two_in(extent, residue_of));
+    }
+    features[at++] = static_cast<float>(gemm.m % residue_of);
+    features[at++] = static_cast<float>(gemm.n % residue_of);
+    features[at++] = static_cast<float>(gemm.layout);
+    features[at++] = static_cast<float>(gemm.precision);
+    return features;
+}
+
+}  // namespace tilewright

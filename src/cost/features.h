@@ -1,0 +1,16 @@
+// What the learnt correction of a product sees of it. Features that grow with a dimension are marked rising, so that
+// the correction can only rise with them; the others do not change when a dimension grows by whole tiles of 64 or more.
+#pragma once
+
+#include <array>
+
+#include "tilewright/device.h"
+#include "tilewright/ops.h"
+
+namespace tilewright {
+
+using GemmFeatures = std::array<float, gemm_feature_count>;
+
+GemmFeatures gemm_features(const Gemm& gemm, double physics_s, const Device& device);
+
+}  // namespace tilewright

@@ -1,0 +1,136 @@
+// The one list of what a profile's file holds, by name, in order; the writer and the reader both walk it, so what one
+// writes the other reads. A visitor has: number, count, text, group, list, trees.
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "tilewright/device.h"
+
+namespace tilewright {
+
+inline constexpr std::string_view profile_schema = "tilewright.profile/1";
+
+template <class Ladder, class Visitor>
+void visit_ladder(std::string_view name, Ladder& ladder, Visitor& visit) {
+    static constexpr std::array<std::string_view, 7> rows{"2_bytes",  "4_bytes",  "8_bytes",  "16_bytes",
+                                                          "32_bytes", "64_bytes", "128_bytes"};
+    visit.group(name, [&] {
+        for (std::size_t i = 0; i < rows.size(); ++i) visit.number(rows[i], ladder[i]);
+    });
+}
+
+template <class Gemm, class Visitor>
+void visit_gemm(std::string_view name, Gemm& gemm, Visitor& visit) {
+    visit.group(name, [&] {
+        visit.number("launch_s", gemm.launch.value);
+        visit.number("fill_s", gemm.fill.value);
+        visit.number("split_overhead_s", gemm.split_overhead.value);
+        visit.count("max_split_k", gemm.max_split_k);
+        visit.number("l2_bandwidth_bytes_per_s", gemm.l2_bandwidth.value);
+        visit.number("exposed_store", gemm.exposed_store);
+        visit.number("exposed_load", gemm.exposed_load);
+        visit_ladder("output_rows", gemm.output, visit);
+        visit_ladder("reduced_rows", gemm.reduced, visit);
+        visit.list("tiles", gemm.tiles, [&](auto& tile) {
+            visit.count("m", tile.m);
+            visit.count("n", tile.n);
+            visit.count("k", tile.k);
+            visit.count("resident", tile.resident);
+            visit.number("efficiency", tile.efficiency);
+            visit.number("overhead_s", tile.overhead.value);
+            visit.number("step_s", tile.step.value);
+        });
+    });
+}
+
+template <class Attention, class Visitor>
+void visit_attention(std::string_view name, Attention& attention, Visitor& visit) {
+    visit.group(name, [&] {
+        visit.count("tile_q", attention.tile_q);
+        visit.count("tile_kv", attention.tile_kv);
+        visit.number("overhead_s", attention.overhead.value);
+        visit.number("launch_s", attention.launch.value);
+        visit.number("backward_overhead_s", attention.backward_overhead.value);
+        visit.number("backward_launch_s", attention.backward_launch.value);
+        visit.list("kernels", attention.kernels, [&](auto& kernel) {
+            visit.count("head_dim", kernel.head_dim);
+            visit.number("forward", kernel.forward);
+            visit.number("backward", kernel.backward);
+            visit.number("memory_fraction", kernel.memory);
+        });
+    });
+}
+
+template <class Interval, class Visitor>
+void visit_interval(std::string_view name, Interval& interval, Visitor& visit) {
+    visit.group(name, [&] {
+        visit.number("low", interval.low);
+        visit.number("high", interval.high);
+    });
+}
+
+template <class Profile, class Visitor>
+void visit_intervals(Profile& profile, Visitor& visit) {
+    static constexpr std::array<std::string_view, 6> names{"gemm_compute",       "gemm_memory",
+                                                           "gemm_latency",       "narrow_gemm_compute",
+                                                           "narrow_gemm_memory", "narrow_gemm_latency"};
+    visit.group("intervals", [&] {
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            visit_interval(names[i], profile.gemm_intervals[i / 3][i % 3], visit);
+        }
+        visit_interval("attention", profile.attention_interval, visit);
+        visit_interval("stream", profile.stream_interval, visit);
+        visit_interval("collective", profile.collective_interval, visit);
+    });
+}
+
+template <class Correction, class Visitor>
+void visit_correction(Correction& correction, Visitor& visit) {
+    visit.group("gemm_correction", [&] {
+        visit.number("pivot_s", correction.pivot_s);
+        visit.number("relief", correction.relief);
+        visit.number("offset", correction.offset);
+        visit.number("limit", correction.limit);
+        visit.trees("trees", correction.trees);
+    });
+}
+
+template <class Profile, class Visitor>
+void visit_profile(Profile& profile, Visitor& visit) {
+    visit.text("source", profile.source);
+    visit.group("compute_fraction", [&] {
+        static constexpr std::array<std::string_view, precision_count> words{"bf16", "fp16", "fp8", "tf32", "fp32"};
+        for (std::size_t p = 0; p < precision_count; ++p) visit.number(words[p], profile.compute_fraction[p]);
+    });
+    visit.number("top_clock_hz", profile.top_clock.value);
+    visit.group("power", [&] {
+        visit.number("idle_w", profile.power.idle.value);
+        visit.number("matrix_w", profile.power.matrix.value);
+        visit.number("memory_w", profile.power.memory.value);
+        visit.number("clocked", profile.power.clocked);
+    });
+    visit.number("bandwidth_fraction", profile.bandwidth_fraction);
+    visit.number("bandwidth_ramp_bytes", profile.bandwidth_ramp.value);
+    visit.number("kernel_gap_s", profile.kernel_gap.value);
+    visit.number("host_launch_s", profile.host_launch.value);
+    visit.number("link_fraction", profile.link_fraction);
+    visit.number("collective_launch_s", profile.collective_launch.value);
+    visit.number("collective_latency_s", profile.collective_latency.value);
+    visit_gemm("gemm", profile.gemm, visit);
+    visit_gemm("narrow_gemm", profile.narrow_gemm, visit);
+    visit_attention("cudnn", profile.cudnn, visit);
+    visit_attention("flash2", profile.flash2, visit);
+    visit.group("stream", [&] {
+        static constexpr std::array<std::string_view, 6> kinds{"norm",      "pointwise", "softmax",
+                                                               "embedding", "loss",      "optimizer"};
+        for (std::size_t kind = 0; kind < kinds.size(); ++kind)
+            visit.number(kinds[kind], profile.stream.fraction[kind]);
+        visit.number("ramp_bytes", profile.stream.ramp.value);
+        visit.number("launch_s", profile.stream.launch.value);
+    });
+    visit_intervals(profile, visit);
+    visit_correction(profile.gemm_correction, visit);
+}
+
+}  // namespace tilewright

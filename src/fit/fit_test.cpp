@@ -1,0 +1,114 @@
+// What a fit must do: find constants it was given, rise where it is told to, refuse too little, and leave physics law.
+#include "tilewright/fit.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include <rapidcheck.h>
+
+#include "cost/fixtures.h"
+#include "fit/boost.h"
+#include "fit/solve.h"
+
+namespace tilewright {
+namespace {
+
+TEST(Solve, FindsPositiveConstantsUpToTheirLimit) {
+    double slope = 1.0, offset = 1.0;
+    solve({&slope, {&offset, 2.0}}, [&] {
+        std::vector<double> errors;
+        for (double x : {1.0, 2.0, 5.0, 10.0, 50.0}) errors.push_back(std::log((slope * x + offset) / (3.0 * x + 2.0)));
+        return errors;
+    });
+    EXPECT_NEAR(slope, 3.0, 1e-2);
+    EXPECT_NEAR(offset, 2.0, 2e-2);
+}
+
+TEST(Boost, RisesWithARisingFeature) {
+    BoostRows rows;
+    rows.trends = {Trend::Rising, Trend::Free};
+    for (int i = 0; i < 2000; ++i) {
+        const auto x = static_cast<float>(i % 50), y = static_cast<float>(i % 7);
+        rows.features.insert(rows.features.end(), {x, y});
+        rows.targets.push_back(0.01F * x - (i % 50 > 30 ? 0.3F : 0.0F) + 0.05F * y);
+    }
+    const std::vector<Tree> trees = boost(rows, {});
+    for (float y : {0.0F, 3.0F, 6.0F}) {
+        float last = -1e9F;
+        for (float x = 0.0F; x < 50.0F; x += 1.0F) {
+            float sum = 0.0F;
+            for (const Tree& tree : trees) sum += tree.at(std::array{x, y});
+            EXPECT_GE(sum, last - 1e-5F) << x;
+            last = sum;
+        }
+    }
+}
+
+/// Times of products on a device that is not the assumed one.
+std::vector<Observation> invented(std::int64_t count) {
+    Profile truth = assumed_profile(h200());
+    truth.bandwidth_fraction = 0.8;
+    truth.gemm.launch = microseconds(2.5);
+    const Pricer pricer(h200(), truth, Clock::Burst);
+    std::vector<Observation> seen;
+    for (std::int64_t i = 0; i < count; ++i) {
+        Observation one;
+        const Gemm gemm{.m = 1 + (i * 37) % 4096, .n = 64 * (1 + i % 61), .k = 64 * (1 + (i * 7) % 53)};
+        one.op.work = gemm;
+        one.family = "gemm";
+        one.held_out = held_out_by_shape(gemm);
+        one.time_s = pricer.burst(one.op).time.value;
+        seen.push_back(one);
+    }
+    return seen;
+}
+
+TEST(Fit, RefusesTooLittleAndSaysWhatToMeasure) {
+    const Result<Fit> learnt = fit(invented(50), h200(), "a few");
+    ASSERT_FALSE(learnt);
+    EXPECT_NE(learnt.problems()[0].fix.find("measure"), std::string::npos);
+}
+
+TEST(Fit, LearnsADeviceFromItsTimesAndIsDeterministic) {
+    const std::vector<Observation> seen = invented(1500);
+    const Result<Fit> learnt = fit(seen, h200(), "invented"), again = fit(seen, h200(), "invented");
+    ASSERT_TRUE(learnt);
+    EXPECT_EQ(learnt->profile.evidence, Evidence::Fitted);
+    EXPECT_EQ(learnt->profile.gemm.launch, again->profile.gemm.launch);
+    for (const ErrorLine& line : learnt->errors) {
+        if (line.points > 100) {
+            EXPECT_LT(line.mean, 0.03) << line.group;
+        }
+    }
+}
+
+/// The laws on a fitted profile, correction included.
+TEST(Fit, KeepsPhysicsLaw) {
+    const Profile profile = fit(invented(1500), h200(), "invented")->profile;
+    const Pricer pricer(h200(), profile, Clock::Burst);
+    EXPECT_TRUE(rc::check([&] {
+        Gemm gemm{.layout = *rc::gen::element(Layout::TN, Layout::NN, Layout::NT),
+                  .m = *rc::gen::inRange<std::int64_t>(1, 9000),
+                  .n = *rc::gen::inRange<std::int64_t>(1, 9000),
+                  .k = *rc::gen::inRange<std::int64_t>(1, 9000),
+                  .batch = *rc::gen::inRange<std::int64_t>(1, 64)};
+        const Cost cost = pricer.price(gemm);
+        RC_ASSERT(cost.time >= cost.term(Term::Roofline) * (1 - 1e-12));
+        double sum = 0.0;
+        for (Seconds term : cost.terms) sum += term.value;
+        RC_ASSERT(std::abs(sum / cost.time.value - 1.0) < 1e-9);
+        Gemm twice = gemm;
+        twice.batch *= 2;
+        RC_ASSERT(pricer.price(twice).time <= cost.time * 2.0 + profile.gemm.launch);
+        RC_ASSERT(pricer.price(twice).time >= cost.time * (1 - 1e-9));
+        for (std::int64_t Gemm::*size : {&Gemm::m, &Gemm::n, &Gemm::k}) {
+            Gemm larger = gemm;
+            larger.*size += 256;
+            RC_ASSERT(pricer.price(larger).time >= cost.time * (1 - 1e-9));
+        }
+    }));
+}
+
+}  // namespace
+}  // namespace tilewright

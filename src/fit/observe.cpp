@@ -1,0 +1,114 @@
+// Samples as kernels: the sizes by name, the family by which errors are told apart.
+#include <charconv>
+
+#include "tilewright/cost_names.h"
+#include "tilewright/device_names.h"
+#include "tilewright/fit.h"
+
+namespace tilewright {
+namespace {
+
+std::int64_t number(const Sample& sample, std::string_view name) {
+    const std::string_view text = find_field(sample.sizes, name).value_or("0");
+    std::int64_t value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+}
+
+std::string_view word(const Sample& sample, std::string_view name) {
+    return find_field(sample.sizes, name).value_or("");
+}
+
+Precision precision_of(const Sample& sample) {
+    return find_named<Precision>(word(sample, "dtype")).value_or(Precision::Bf16);
+}
+
+void take_gemm(const Sample& sample, Observation& seen) {
+    Gemm gemm;
+    gemm.layout = find_named<Layout>(word(sample, "layout")).value_or(Layout::TN);
+    gemm.m = number(sample, "m");
+    gemm.n = number(sample, "n");
+    gemm.k = number(sample, "k");
+    gemm.batch = number(sample, "batch");
+    gemm.precision = precision_of(sample);
+    seen.family = gemm.batch > 1 ? "batched gemm" : "gemm";
+    if (gemm.precision == Precision::Fp8 || gemm.precision == Precision::Tf32) {
+        seen.family = std::string(name_of(gemm.precision)) + " gemm";
+    }
+    seen.op.work = gemm;
+}
+
+void take_attention(const Sample& sample, Observation& seen) {
+    Attention attention;
+    attention.batch = number(sample, "batch");
+    attention.heads = number(sample, "heads");
+    attention.kv_heads = number(sample, "kv_heads");
+    attention.q_len = number(sample, "q_len");
+    attention.kv_len = number(sample, "kv_len");
+    attention.head_dim = number(sample, "head_dim");
+    attention.causal = number(sample, "causal") != 0;
+    attention.pass = word(sample, "pass") == "backward" ? AttentionPass::Backward : AttentionPass::Forward;
+    attention.backend = find_named<AttentionBackend>(word(sample, "backend")).value_or(AttentionBackend::Auto);
+    attention.precision = precision_of(sample);
+    const bool decode = attention.q_len == 1 && attention.kv_len > 1;
+    seen.family =
+        std::string(name_of(attention.backend)) + " " + (decode ? "decode" : std::string(name_of(attention.pass)));
+    seen.op.work = attention;
+}
+
+/// Kinds that are one kernel as the lowering counts them; the others launch several, or gather.
+bool is_one_kernel(const Sample& sample) {
+    const std::string_view kind = word(sample, "kind");
+    if (kind == "residual" || kind == "gelu" || kind == "softmax") return true;
+    if (word(sample, "pass") == "backward") return false;
+    return kind == "bias" || kind == "layernorm" || kind == "rmsnorm" || kind == "embedding" ||
+           ((kind == "swiglu" || kind == "adamw" || kind == "rotary") && word(sample, "form") == "fused");
+}
+
+void take_stream(const Sample& sample, Observation& seen) {
+    const std::string_view kind = word(sample, "kind");
+    if (sample.bytes <= 0.0 || !is_one_kernel(sample)) return;
+    Stream stream;
+    stream.kind = kind.find("norm") != std::string_view::npos      ? StreamKind::Norm
+                  : kind.find("softmax") != std::string_view::npos ? StreamKind::Softmax
+                  : kind == "loss"                                 ? StreamKind::Loss
+                  : kind.starts_with("embedding")                  ? StreamKind::Embedding
+                  : kind.starts_with("adam")                       ? StreamKind::Optimizer
+                                                                   : StreamKind::Pointwise;
+    stream.rows = number(sample, "rows");
+    stream.width = number(sample, "width");
+    stream.read = {sample.bytes};
+    seen.family = "stream " + std::string(kind) + (word(sample, "pass") == "backward" ? " backward" : "");
+    seen.op.work = stream;
+}
+
+}  // namespace
+
+bool held_out_by_shape(const Gemm& gemm) {
+    auto mixed = static_cast<std::uint64_t>(gemm.n) * 0x9e3779b97f4a7c15U;
+    mixed = (mixed ^ (mixed >> 29) ^ static_cast<std::uint64_t>(gemm.k)) * 0xbf58476d1ce4e5b9U;
+    mixed = (mixed ^ (mixed >> 32) ^ static_cast<std::uint64_t>(gemm.layout)) * 0x94d049bb133111ebU;
+    return ((mixed >> 40) & 3U) == 0;
+}
+
+std::vector<Observation> observe(const std::vector<Sample>& samples) {
+    std::vector<Observation> result;
+    for (const Sample& sample : samples) {
+        Observation seen;
+        if (sample.status != SampleStatus::Ok || sample.time.median_us <= 0.0) continue;
+        if (sample.op == "gemm") take_gemm(sample, seen);
+        if (sample.op == "attention") take_attention(sample, seen);
+        if (sample.op == "stream") take_stream(sample, seen);
+        if (seen.family.empty()) continue;
+        seen.time_s = sample.time.median_us * 1e-6;
+        seen.clock_mhz = sample.clock_mhz;
+        seen.mode = sample.clock;
+        const auto split = find_field(sample.tags, "split");
+        const Gemm* gemm = std::get_if<Gemm>(&seen.op.work);
+        seen.held_out = split ? *split == "judge" : gemm != nullptr && held_out_by_shape(*gemm);
+        result.push_back(std::move(seen));
+    }
+    return result;
+}
+
+}  // namespace tilewright

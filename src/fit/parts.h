@@ -1,0 +1,22 @@
+// The parts of a fit, each changing its own constants of the profile.
+#pragma once
+
+#include <vector>
+
+#include "tilewright/fit.h"
+
+namespace tilewright {
+
+using Observations = std::vector<const Observation*>;
+
+void fit_gemm_physics(const Observations& seen, const Device& device, Profile& profile);
+void fit_gemm_correction(const Observations& seen, const Device& device, Profile& profile);
+void fit_power(const Observations& seen, const Device& device, Profile& profile);
+void fit_attention(const Observations& seen, const Device& device, Profile& profile);
+void fit_streams(const Observations& seen, const Device& device, Profile& profile);
+void fit_intervals(const Observations& held_out, const Device& device, Profile& profile);
+
+/// Log of predicted over measured of each observation.
+std::vector<double> log_errors(const Observations& seen, const Device& device, const Profile& profile);
+
+}  // namespace tilewright

@@ -1,0 +1,12 @@
+// A profile -> the text of its file (docs/formats.md).
+#pragma once
+
+#include <string>
+
+#include "tilewright/device.h"
+
+namespace tilewright::render {
+
+std::string profile_json(const Profile& profile, const std::string& device);
+
+}  // namespace tilewright::render
