@@ -12,6 +12,12 @@ namespace {
 constexpr std::string_view sample_schema = "tilewright.sample/1";
 constexpr std::string_view run_schema = "tilewright.run/1";
 
+/// A count as it was written; what no run could have counted becomes 0 or the largest int.
+int count_of(const JsonLine& line, std::string_view name) {
+    const double value = line.number(name);
+    return value > 0.0 ? static_cast<int>(std::min(value, 2147483647.0)) : 0;
+}
+
 Sample sample_of(const JsonLine& line) {
     Sample sample;
     sample.op = line.text("op");
@@ -20,13 +26,9 @@ Sample sample_of(const JsonLine& line) {
     sample.clock = find_named<ClockMode>(line.text("clock")).value_or(ClockMode::Quick);
     sample.status = find_named<SampleStatus>(line.text("status")).value_or(SampleStatus::Failed);
     sample.reason = line.text("reason");
-    sample.time = {line.number("time_us"),
-                   line.number("min_us"),
-                   line.number("mad_us"),
-                   line.number("iqr_us"),
-                   static_cast<int>(line.number("repeats")),
-                   static_cast<int>(line.number("discarded")),
-                   static_cast<int>(line.number("launches"))};
+    sample.time = {line.number("time_us"),    line.number("min_us"),     line.number("mad_us"),
+                   line.number("iqr_us"),     count_of(line, "repeats"), count_of(line, "discarded"),
+                   count_of(line, "launches")};
     sample.clock_mhz = line.number("clock_mhz");
     sample.cycles = line.number("cycles");
     sample.power_w = line.number("power_w");

@@ -51,6 +51,16 @@ TEST(Sample, AnyBytesAreReadOrRefused) {
     EXPECT_TRUE(rc::check([](const std::string& bytes) { static_cast<void>(read_samples(bytes, "s").ok()); }));
 }
 
+TEST(Sample, CountsBeyondAnIntAreNoOverflow) {
+    for (const auto& [text, count] : {std::pair{"6e21", 2147483647}, {"-6e21", 0}, {"7", 7}}) {
+        const std::string line =
+            R"({"schema":"tilewright.sample/1","op":"gemm","clock":"quick","status":"ok","launches":)";
+        const auto file = read_samples(line + text + "}\n", "s");
+        ASSERT_TRUE(file.ok()) << file.problems()[0].what;
+        EXPECT_EQ(file->samples.at(0).time.launches, count) << text;
+    }
+}
+
 TEST(Sample, EveryCutOfTheLastLineIsTornAndLosesOnlyThatLine) {
     const std::string first = to_line(example()) + "\n";
     const std::string second = to_line(example());
