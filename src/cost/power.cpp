@@ -13,15 +13,20 @@ constexpr double lowest_clock = 0.2;  ///< of the top; no board is capped below 
 }  // namespace
 
 double Pricer::settled_clock(const Cost& burst) const {
-    if (burst.energy_j <= power_budget_ * burst.time.value) return 1.0;
+    const bool limited = burst.energy_j > power_budget_ * burst.time.value;  // never where nothing runs: 0 of infinity
+    if (!limited) return 1.0;
+    // E c^3 = P (rest c + clocked): convex, so that Newton's steps fall from the top clock and never pass the root
     const double rest = (burst.time - burst.clocked).value;
-    double low = lowest_clock, high = 1.0;
-    for (int step = 0; step < 12; ++step) {  // to 2e-4
-        const double clock = 0.5 * (low + high);
-        const double time = rest + burst.clocked.value / clock;
-        (burst.energy_j * clock * clock <= power_budget_ * time ? low : high) = clock;
+    double clock = 1.0;
+    for (int step = 0; step < 12; ++step) {
+        const double excess =
+            burst.energy_j * clock * clock * clock - power_budget_ * (rest * clock + burst.clocked.value);
+        const double slope = 3.0 * burst.energy_j * clock * clock - power_budget_ * rest;
+        const double fall = excess / slope;
+        clock -= fall;
+        if (fall <= 1e-15) break;
     }
-    return low;
+    return std::max(lowest_clock, clock);
 }
 
 Cost at_clock(const Cost& burst, double clock) {
