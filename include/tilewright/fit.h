@@ -16,6 +16,7 @@ struct Observation {
     Op op;
     double time_s = 0.0;
     double clock_mhz = 0.0;  ///< 0: not known, taken as the top clock
+    double power_w = 0.0;    ///< 0: not known
     ClockMode mode = ClockMode::Quick;
     bool held_out = false;
     std::string family;  ///< of kernels: gemm, batched gemm, cudnn forward, stream, …
@@ -26,6 +27,9 @@ std::vector<Observation> observe(const std::vector<Sample>& samples);
 
 /// Whether a weight's shape is held out where nothing else says: every fourth, by a hash of layout, n and k.
 bool held_out_by_shape(const Gemm& gemm);
+
+/// All but sustained samples that had not settled: their clock had fallen while the board drew less than its limit.
+std::vector<Observation> settled(std::vector<Observation> observations, const Device& device);
 
 /// Errors of one group of points, absolute fractions.
 struct ErrorLine {

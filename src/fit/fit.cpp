@@ -40,9 +40,23 @@ Problem too_little(std::size_t products) {
         "measure more: `tilewright-measure generate gemm` draws shapes, `tilewright-measure gemm` times them"};
 }
 
+/// A sustained sample whose clock fell although the board drew less than it may: the clock is on its way down.
+bool is_unsettled(const Observation& one, const Device& device, Hertz top) {
+    constexpr double near = 0.95;  // of the limit, which the driver's energy counter tells within some percent
+    return one.mode == ClockMode::Sustained && one.clock_mhz * 1e6 < 0.985 * top.value &&
+           one.power_w < near * device.power.value;
+}
+
 }  // namespace
 
-Result<Fit> fit(const std::vector<Observation>& all, const Device& device, const std::string& source) {
+std::vector<Observation> settled(std::vector<Observation> observations, const Device& device) {
+    const Hertz top = top_clock_of(observations);
+    std::erase_if(observations, [&](const Observation& one) { return is_unsettled(one, device, top); });
+    return observations;
+}
+
+Result<Fit> fit(const std::vector<Observation>& observations, const Device& device, const std::string& source) {
+    const std::vector<Observation> all = settled(observations, device);
     const auto products = chosen(
         all, [](const Observation& one) { return is<Gemm>(one) && !one.held_out && one.mode != ClockMode::Sustained; });
     if (products.size() < least_products) return too_little(products.size());
@@ -55,6 +69,7 @@ Result<Fit> fit(const std::vector<Observation>& all, const Device& device, const
     const auto sustained = chosen(all, [](const Observation& one) {
         return is<Gemm>(one) && !one.held_out && one.mode == ClockMode::Sustained && one.clock_mhz > 0.0;
     });
+    fit_clocked(chosen(all, [](const Observation& one) { return is<Gemm>(one) && !one.held_out; }), device, profile);
     fit_gemm_physics(products, device, profile);
     fit_gemm_correction(products, device, profile);
     fit_power(sustained, device, profile);

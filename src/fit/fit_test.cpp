@@ -9,6 +9,7 @@
 
 #include "cost/fixtures.h"
 #include "fit/boost.h"
+#include "fit/parts.h"
 #include "fit/solve.h"
 
 namespace tilewright {
@@ -81,6 +82,65 @@ TEST(Fit, LearnsADeviceFromItsTimesAndIsDeterministic) {
             EXPECT_LT(line.mean, 0.03) << line.group;
         }
     }
+}
+
+/// Products under a power limit that is not the assumed one, rested and settled, as samples have them.
+std::vector<Observation> under_power(const Profile& truth) {
+    const Pricer pricer(h200(), truth, Clock::Sustained);
+    std::vector<Observation> seen;
+    for (std::int64_t i = 0; i < 120; ++i) {
+        Observation one;
+        one.op.work = Gemm{.m = 512 * (1 + i % 8), .n = 4096 + 128 * i, .k = 1024 * (1 + i % 5)};
+        one.family = "gemm";
+        const Cost burst = pricer.burst(one.op);
+        const double clock = pricer.settled_clock(burst);
+        one.mode = ClockMode::Burst;
+        one.time_s = burst.time.value;
+        one.clock_mhz = 1980.0;
+        seen.push_back(one);
+        one.mode = ClockMode::Sustained;
+        one.time_s = at_clock(burst, clock).time.value;
+        one.clock_mhz = 1980.0 * clock;
+        one.power_w = clock < 1.0 ? h200().power.value : 400.0;
+        seen.push_back(one);
+    }
+    return seen;
+}
+
+TEST(Power, IsFoundFromClocksAndTimes) {
+    Profile truth = assumed_profile(h200());
+    truth.top_clock = {1980e6};
+    truth.power = {{105}, {1150}, {300}, 0.6};
+    const std::vector<Observation> seen = under_power(truth);
+    Observations all, sustained;
+    for (const Observation& one : seen) {
+        all.push_back(&one);
+        if (one.mode == ClockMode::Sustained) sustained.push_back(&one);
+    }
+    Profile learnt = truth;
+    learnt.power = {{105}, {800}, {100}, 0.9};
+    fit_clocked(all, h200(), learnt);
+    fit_power(sustained, h200(), learnt);
+    EXPECT_NEAR(learnt.power.clocked, 0.6, 0.01);
+    EXPECT_NEAR(learnt.power.matrix.value, 1150.0, 15.0);
+    EXPECT_NEAR(learnt.power.memory.value, 300.0, 40.0);
+}
+
+TEST(Power, ForgetsWhatHadNotSettled) {
+    const auto seen = [](ClockMode mode, double clock_mhz, double power_w) {
+        Observation one;
+        one.mode = mode;
+        one.clock_mhz = clock_mhz;
+        one.power_w = power_w;
+        return one;
+    };
+    const std::vector<Observation> kept =
+        settled({seen(ClockMode::Sustained, 1980, 400), seen(ClockMode::Sustained, 1500, 700),
+                 seen(ClockMode::Sustained, 1800, 550), seen(ClockMode::Quick, 1500, 0)},
+                h200());
+    ASSERT_EQ(kept.size(), 3U);
+    EXPECT_EQ(kept[1].power_w, 700.0);
+    EXPECT_EQ(kept[2].mode, ClockMode::Quick);
 }
 
 /// The laws on a fitted profile, correction included.

@@ -56,8 +56,7 @@ std::vector<Parameter> shared_parameters(Profile& profile, const Observations& s
     std::array<bool, precision_count> present{};
     for (const Observation* one : seen)
         present[static_cast<std::size_t>(std::get<Gemm>(one->op.work).precision)] = true;
-    std::vector<Parameter> result = {
-        {&profile.bandwidth_fraction, 1.0}, &profile.bandwidth_ramp.value, {&profile.power.clocked, 1.0}};
+    std::vector<Parameter> result = {{&profile.bandwidth_fraction, 1.0}, &profile.bandwidth_ramp.value};
     for (std::size_t p = 0; p < precision_count; ++p) {
         if (present[p]) result.emplace_back(&profile.compute_fraction[p], 1.0);
     }

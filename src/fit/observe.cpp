@@ -102,6 +102,7 @@ std::vector<Observation> observe(const std::vector<Sample>& samples) {
         if (seen.family.empty()) continue;
         seen.time_s = sample.time.median_us * 1e-6;
         seen.clock_mhz = sample.clock_mhz;
+        seen.power_w = sample.power_w;
         seen.mode = sample.clock;
         const auto split = find_field(sample.tags, "split");
         const Gemm* gemm = std::get_if<Gemm>(&seen.op.work);

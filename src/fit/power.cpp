@@ -1,17 +1,89 @@
-// The power limit: what a busy chip draws, from how much slower products run once the clock has settled.
+// The power limit: first how much of a product's time follows the clock, from the same products timed at two clocks;
+// then what a busy chip draws, from the clocks at which it settled and the times it then took.
+#include <algorithm>
+#include <cmath>
+
 #include "fit/parts.h"
 #include "fit/solve.h"
 
 namespace tilewright {
+namespace {
+
+/// A product timed rested and under the power limit.
+struct Pair {
+    const Observation* rested;
+    const Observation* settled;
+};
+
+std::vector<Pair> pairs_of(const Observations& seen) {
+    std::vector<Pair> result;
+    for (const Observation* settled : seen) {
+        if (settled->mode != ClockMode::Sustained) continue;
+        for (const Observation* rested : seen) {
+            if (rested->mode == ClockMode::Burst && rested->op.work == settled->op.work) {
+                result.push_back({rested, settled});
+                break;
+            }
+        }
+    }
+    return result;
+}
+
+/// The measured clock as a share of the top one.
+double clock_of(const Observation& one, const Profile& profile) {
+    return std::min(1.0, one.clock_mhz * 1e6 / profile.top_clock.value);
+}
+
+/// Log errors of times, then of clocks.
+std::vector<double> settled_errors(const Observations& seen, const Device& device, const Profile& profile) {
+    const Pricer pricer(device, profile, Clock::Sustained);
+    std::vector<double> errors = log_errors(seen, device, profile);
+    for (const Observation* one : seen) {
+        errors.push_back(std::log(pricer.settled_clock(pricer.burst(one->op)) / clock_of(*one, profile)));
+    }
+    return errors;
+}
+
+/// Those whose clock is not far above the one that their power allows: such a clock is still on its way down.
+Observations arrived(const Observations& seen, const Device& device, const Profile& profile) {
+    constexpr double slack = 1.04;
+    const Pricer pricer(device, profile, Clock::Sustained);
+    Observations result;
+    for (const Observation* one : seen) {
+        if (clock_of(*one, profile) < slack * pricer.settled_clock(pricer.burst(one->op))) result.push_back(one);
+    }
+    return result;
+}
+
+}  // namespace
+
+void fit_clocked(const Observations& seen, const Device& device, Profile& profile) {
+    const std::vector<Pair> pairs = pairs_of(seen);
+    if (pairs.empty()) return;
+    solve({{&profile.power.clocked, 1.0}}, [&] {
+        const Pricer pricer(device, profile, Clock::Sustained);
+        std::vector<double> errors;
+        for (const auto& [rested, settled] : pairs) {
+            const Cost burst = pricer.burst(settled->op);
+            const Seconds slower = at_clock(burst, settled->clock_mhz / rested->clock_mhz).time;
+            errors.push_back(std::log((slower / burst.time) / (settled->time_s / rested->time_s)));
+        }
+        return errors;
+    });
+}
 
 void fit_power(const Observations& seen, const Device& device, Profile& profile) {
     if (seen.empty()) {
         profile.power = {};  // the samples' clock is all that is known, so both clocks are priced as sampled
         return;
     }
-    profile.power.memory = {0.2 * device.power.value};
-    solve({&profile.power.matrix.value, &profile.power.memory.value, {&profile.power.clocked, 1.0}},
-          [&] { return log_errors(seen, device, profile); });
+    profile.power.memory = {0.4 * device.power.value};
+    Observations kept = seen;
+    for (int round = 0; round < 4; ++round) {
+        solve({&profile.power.matrix.value, &profile.power.memory.value},
+              [&] { return settled_errors(kept, device, profile); });
+        kept = arrived(seen, device, profile);
+    }
 }
 
 }  // namespace tilewright

@@ -11,13 +11,10 @@
 
 namespace tilewright::measure {
 
-/// What a journal makes of ops that failed in an earlier run.
-enum class Failures { Kept, Retried };
-
 class Journal {
 public:
     /// Opens or creates the file; "-" is standard output, which remembers nothing.
-    static Result<std::unique_ptr<Journal>> open(const std::string& path, Failures failures = Failures::Kept);
+    static Result<std::unique_ptr<Journal>> open(const std::string& path);
     ~Journal();
     Journal(const Journal&) = delete;
     Journal& operator=(const Journal&) = delete;
@@ -31,7 +28,7 @@ public:
 
 private:
     Journal() = default;
-    Problems load(const std::string& path, Failures failures);
+    Problems load(const std::string& path);
     bool write_line(const std::string& line);
 
     int file_ = -1;
