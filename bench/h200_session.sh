@@ -70,7 +70,13 @@ stage_peaks() { "$program" peaks --out "$folder/peaks.jsonl"; }
 
 stage_gemm() {
     shapes gemm-quick "${COUNT_GEMM:-20000}" 1 gemm-quick
-    sweep gemm gemm-quick "${BUDGET_GEMM:-390s}" --from "$folder/shapes/gemm-quick.csv"
+    sweep gemm gemm-quick "${BUDGET_GEMM:-390s}" --from "$folder/shapes/gemm-quick.csv" --retry
+}
+
+# Products that take long: mostly those whose rows are odd.
+stage_long() {
+    shapes gemm-long 300 1 gemm-long
+    sweep gemm gemm-long "${BUDGET_LONG:-60s}" --from "$folder/shapes/gemm-long.csv"
 }
 
 stage_clocks() {
@@ -115,7 +121,7 @@ stage_autotune() {
     sweep gemm autotune "${BUDGET_AUTOTUNE:-30s}" --from "$folder/shapes/autotune.csv" --autotune 8
 }
 
-all="check smoke peaks spread gemm clocks attention stream layer cliff autotune"
+all="check smoke peaks spread gemm long clocks attention stream layer cliff autotune"
 for stage in ${*:-$all}; do
     case " $all " in *" $stage "*) ;; *) echo "no stage is called $stage; there are $all" >&2; exit 2 ;; esac
     say "$stage"

@@ -9,6 +9,7 @@ namespace {
 constexpr std::array sets = {
     ShapeSet{"gemm-quick", "gemm", 20000,
              "products of training, prefill and decode, all alignments, batched, vocabularies", draw_gemm_quick},
+    ShapeSet{"gemm-long", "gemm", 300, "products of 5 to 60 ms a launch, drawn as those of gemm-quick", draw_gemm_long},
     ShapeSet{"gemm-clocks", "gemm", 1500, "those of gemm-quick to be timed sustained and burst as well",
              draw_gemm_clocks},
     ShapeSet{"cliff", "gemm", 1299, "m, n and k by themselves in steps of one around 4096, each layout", draw_cliff},

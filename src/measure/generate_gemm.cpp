@@ -153,7 +153,10 @@ double operand_bytes(const Product& p) {
     return 2.0 * d(p.batch) * (d(p.m) * d(p.k) + d(p.k) * d(p.n) + d(p.m) * d(p.n));
 }
 
-bool affordable(const Product& p) { return rough_seconds(p) <= 0.005 && operand_bytes(p) <= 2e9; }
+bool is_short(const Product& p) { return rough_seconds(p) <= 0.005 && operand_bytes(p) <= 2e9; }
+bool is_long(const Product& p) {
+    return rough_seconds(p) > 0.005 && rough_seconds(p) <= 0.06 && operand_bytes(p) <= 8e9;
+}
 
 std::string family_of(const Product& p) {
     return std::string(p.layout) + "-n" + size_class(p.n) + "-k" + size_class(p.k) + (p.batch > 1 ? "-batched" : "");
@@ -185,21 +188,24 @@ Product drawn(Draw& draw) {
     return anywhere(draw);
 }
 
-}  // namespace
-
-std::vector<Case> draw_gemm_quick(std::int64_t count, std::uint64_t seed) {
+std::vector<Case> draw_such(bool (*wanted)(const Product&), std::int64_t count, std::uint64_t seed) {
     Draw draw(seed);
     std::vector<Case> cases;
     std::unordered_set<std::string> seen;
     while (static_cast<std::int64_t>(cases.size()) < count) {
         Product p = drawn(draw);
         p.dtype = dtype_of(draw, p);
-        if (!affordable(p)) continue;
+        if (!wanted(p)) continue;
         Case what = case_of(p);
         if (seen.insert(identity(what)).second) cases.push_back(std::move(what));
     }
     return cases;
 }
+
+}  // namespace
+
+std::vector<Case> draw_gemm_quick(std::int64_t count, std::uint64_t seed) { return draw_such(is_short, count, seed); }
+std::vector<Case> draw_gemm_long(std::int64_t count, std::uint64_t seed) { return draw_such(is_long, count, seed); }
 
 /// Mostly large products, since only those meet the power cap.
 std::vector<Case> draw_gemm_clocks(std::int64_t count, std::uint64_t seed) {

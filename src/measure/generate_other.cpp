@@ -71,22 +71,35 @@ bool draw_one_attention(Draw& draw, Case& what) {
     return true;
 }
 
+/// The forms in which a kind of streaming kernel exists.
+enum class Forms { Both, EagerOnly, FusedForwardOnly };
+
 /// A kind of streaming kernel, the widths of its rows and the bytes it moves for each element, roughly.
 struct StreamRange {
     std::string_view kind;
     double least_width, most_width;
     double bytes;
-    bool one_row;
+    bool one_row = false;
+    Forms forms = Forms::Both;
 };
 
 constexpr std::array stream_ranges = {
-    StreamRange{"layernorm", 256, 16384, 4, false}, StreamRange{"rmsnorm", 256, 16384, 4, false},
-    StreamRange{"gelu", 1024, 65536, 4, false},     StreamRange{"swiglu", 1024, 32768, 6, false},
-    StreamRange{"residual", 256, 16384, 6, false},  StreamRange{"bias", 256, 65536, 4, false},
-    StreamRange{"rotary", 256, 16384, 4, false},    StreamRange{"softmax", 32, 16384, 4, false},
-    StreamRange{"embedding", 256, 16384, 4, false}, StreamRange{"crossentropy", 8000, 256000, 4, false},
+    StreamRange{"layernorm", 256, 16384, 4},
+    StreamRange{"rmsnorm", 256, 16384, 4},
+    StreamRange{"gelu", 1024, 65536, 4},
+    StreamRange{"swiglu", 1024, 32768, 6},
+    StreamRange{"residual", 256, 16384, 6, false, Forms::EagerOnly},
+    StreamRange{"bias", 256, 65536, 4, false, Forms::EagerOnly},
+    StreamRange{"rotary", 256, 16384, 4},
+    StreamRange{"softmax", 32, 16384, 4},
+    StreamRange{"embedding", 256, 16384, 4, false, Forms::EagerOnly},
+    StreamRange{"crossentropy", 8000, 256000, 4, false, Forms::FusedForwardOnly},
     StreamRange{"adamw", 10000, 5e8, 28, true},
 };
+
+bool has_fused(Forms forms, bool backward) {
+    return forms == Forms::Both || (forms == Forms::FusedForwardOnly && !backward);
+}
 
 bool draw_one_stream(Draw& draw, Case& what) {
     const StreamRange range = draw.pick(stream_ranges);
@@ -96,8 +109,9 @@ bool draw_one_stream(Draw& draw, Case& what) {
     const double bytes = static_cast<double>(rows) * static_cast<double>(width) * range.bytes;
     if (bytes > 1.5e10) return false;
     const std::string kind(range.kind);
-    const std::string pass = range.one_row || draw.chance(0.55) ? "forward" : "backward";
-    const std::string form = draw.chance(0.5) ? "eager" : "fused";
+    const bool backward = !range.one_row && draw.chance(0.45);
+    const std::string pass = backward ? "backward" : "forward";
+    const std::string form = has_fused(range.forms, backward) && draw.chance(0.5) ? "fused" : "eager";
     what = {"stream",
             {{"kind", kind},
              {"pass", pass},

@@ -33,17 +33,17 @@ Result<std::string> read_whole_file(const std::string& path) {
     return text;
 }
 
-Result<std::unique_ptr<Journal>> Journal::open(const std::string& path) {
+Result<std::unique_ptr<Journal>> Journal::open(const std::string& path, Failures failures) {
     std::unique_ptr<Journal> journal(new Journal);
     if (path == "-") {
         journal->file_ = ::dup(STDOUT_FILENO);
-    } else if (Problems problems = journal->load(path); !problems.empty()) {
+    } else if (Problems problems = journal->load(path, failures); !problems.empty()) {
         return problems;
     }
     return journal;
 }
 
-Problems Journal::load(const std::string& path) {
+Problems Journal::load(const std::string& path, Failures failures) {
     file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     if (file_ < 0) return {{path, 0, std::strerror(errno), ""}};
     const Result<std::string> text = read_all(file_, path);
@@ -53,7 +53,9 @@ Problems Journal::load(const std::string& path) {
     if (repaired_ && ::ftruncate(file_, static_cast<off_t>(whole)) != 0) return {{path, 0, std::strerror(errno), ""}};
     const auto held = read_samples(std::string_view(*text).substr(0, whole), path);
     if (!held) return held.problems();
-    for (const Sample& sample : held->samples) keys_.insert(key(sample));
+    for (const Sample& sample : held->samples) {
+        if (failures == Failures::Kept || sample.status != SampleStatus::Failed) keys_.insert(key(sample));
+    }
     return {};
 }
 

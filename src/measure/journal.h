@@ -11,10 +11,13 @@
 
 namespace tilewright::measure {
 
+/// What a journal makes of ops that failed in an earlier run.
+enum class Failures { Kept, Retried };
+
 class Journal {
 public:
     /// Opens or creates the file; "-" is standard output, which remembers nothing.
-    static Result<std::unique_ptr<Journal>> open(const std::string& path);
+    static Result<std::unique_ptr<Journal>> open(const std::string& path, Failures failures = Failures::Kept);
     ~Journal();
     Journal(const Journal&) = delete;
     Journal& operator=(const Journal&) = delete;
@@ -28,7 +31,7 @@ public:
 
 private:
     Journal() = default;
-    Problems load(const std::string& path);
+    Problems load(const std::string& path, Failures failures);
     bool write_line(const std::string& line);
 
     int file_ = -1;

@@ -81,7 +81,7 @@ std::string command_of(const std::vector<std::string>& arguments) {
 int sweep(const std::vector<Job>& jobs, const Options& options, const std::string& command) {
     std::fprintf(stderr, "%zu samples, at least %.0f s\n", jobs.size(), planned_seconds(jobs));
     if (options.plan) return fine;
-    auto journal = Journal::open(options.out);
+    auto journal = Journal::open(options.out, options.retry ? Failures::Retried : Failures::Kept);
     if (!journal) return complain(journal.problems());
     if ((*journal)->repaired()) std::fprintf(stderr, "%s: cut off a torn last line\n", options.out.c_str());
     auto bench = CudaBench::open(options.arena_gib, command);

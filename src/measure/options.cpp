@@ -59,6 +59,8 @@ constexpr std::array flags = {
          [](Options& o, const std::string& t, const std::string& f) { return set_number(o.autotune, t, f); }},
     Flag{"--shuffle", "SEED", "measure in a random order",
          [](Options& o, const std::string& t, const std::string& f) { return set_number(o.shuffle.emplace(), t, f); }},
+    Flag{"--retry", "", "measure again what failed in an earlier run of --out",
+         [](Options& o, const std::string&, const std::string&) { return o.retry = true, Problem_(); }},
     Flag{"--memory", "GIB", "device memory to take",
          [](Options& o, const std::string& t, const std::string& f) { return set_number(o.arena_gib, t, f); }},
     Flag{"--plan", "", "print how many samples and how long, and stop",

@@ -23,6 +23,7 @@ struct Options {
     int autotune = 1;
     double arena_gib = 0.0;  ///< 0: the program's own choice
     std::optional<std::uint64_t> shuffle;
+    bool retry = false;
     bool plan = false;
     bool check = false;
     bool help = false;

@@ -169,10 +169,13 @@ Hertz mean_clock(const Series& series, Seconds from, Seconds to) {
     return count == 0 ? Hertz{} : sum / count;
 }
 
-bool settled(const Series& series, const Policy& policy) {
+bool settled(const Series& series, Hertz top, const Policy& policy) {
     if (series.elapsed < policy.settle_least || series.readings.size() < 2) return false;
     const Seconds window = std::max(policy.settle_window, series.readings.back().total);
-    return agree(mean_clock(series, window, {}), mean_clock(series, window * 2.0, window), policy.settle_agreement);
+    const Hertz now = mean_clock(series, window, {});
+    const bool capped = now / top < policy.settle_clock;
+    if (capped && series.elapsed < policy.settle_capped) return false;
+    return agree(now, mean_clock(series, window * 2.0, window), policy.settle_agreement);
 }
 
 /// Mean power between the counter's changes after the first third, when the chip has found its level. The counter only
@@ -189,8 +192,9 @@ Outcome<Timing> time_sustained(Gpu& gpu, Seconds each, const Policy& policy) {
     TW_TRY(gpu.prepare(launches_for(policy.sustained_length, each)));
     Series series;
     for (int i = 0; i < in_flight; ++i) TW_TRY(gpu.start());
-    while (!settled(series, policy) && series.elapsed < policy.settle_most) TW_TRY(advance(gpu, series));
-    const bool did_settle = settled(series, policy);
+    while (!settled(series, gpu.top_clock(), policy) && series.elapsed < policy.settle_most)
+        TW_TRY(advance(gpu, series));
+    const bool did_settle = settled(series, gpu.top_clock(), policy);
     std::vector<Reading> kept;
     while (!policy.sustained.met(statistics_of(kept))) {
         TW_TRY(advance(gpu, series));

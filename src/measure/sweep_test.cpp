@@ -164,6 +164,16 @@ TEST(Sweep, ATornLastLineIsCutOffAndMeasuredAgain) {
     EXPECT_EQ(read_samples(file.text(), file.path)->samples.size(), 3U);
 }
 
+TEST(Sweep, WhatFailedIsMeasuredAgainOnlyWhenAskedTo) {
+    const TemporaryFile file;
+    const auto jobs = jobs_of({"gemm", "--m", "1..3", "--n", "8", "--k", "8"});
+    FakeBench bench;
+    bench.lost_at = 3;
+    sweep_into(file.path, jobs, bench);
+    EXPECT_EQ((*Journal::open(file.path))->size(), 3U);
+    EXPECT_EQ((*Journal::open(file.path, Failures::Retried))->size(), 2U);
+}
+
 TEST(Sweep, ABadLineInTheMiddleIsNotSilentlyDropped) {
     const TemporaryFile file;
     file.append("{\"broken\n{}\n");
