@@ -55,10 +55,10 @@ function(tilewright_test name)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST)
 endfunction()
 
-# tilewright_embed(FOLDER): puts data/models, data/devices, data/profiles and docs/rules into the program as text (src/read/embedded.h).
+# tilewright_embed(FOLDER): puts data/models, devices, profiles and experiments and docs/rules into the program as text (src/read/embedded.h).
 function(tilewright_embed folder)
   file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/data/models/*.toml ${CMAKE_SOURCE_DIR}/data/devices/*.toml
-       ${CMAKE_SOURCE_DIR}/data/profiles/*.json ${CMAKE_SOURCE_DIR}/docs/rules/*.md)
+       ${CMAKE_SOURCE_DIR}/data/profiles/*.json ${CMAKE_SOURCE_DIR}/data/experiments/*.toml ${CMAKE_SOURCE_DIR}/docs/rules/*.md)
   set(output ${CMAKE_BINARY_DIR}/generated/embedded.cpp)
   list(JOIN files "\n" listing)
   file(WRITE ${CMAKE_BINARY_DIR}/generated/embedded.list.new "${listing}")
@@ -68,6 +68,6 @@ function(tilewright_embed folder)
     COMMAND ${CMAKE_COMMAND} -D LIST=${CMAKE_BINARY_DIR}/generated/embedded.list -D OUTPUT=${output}
             -P ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
     DEPENDS ${files} ${CMAKE_BINARY_DIR}/generated/embedded.list ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
-    COMMENT "Embedding catalogue, devices and rule pages")
+    COMMENT "Embedding catalogue, devices, experiments and rule pages")
   target_sources(tilewright_${folder}_objects PRIVATE ${output})
 endfunction()

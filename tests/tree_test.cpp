@@ -27,16 +27,18 @@ const std::map<std::string, Names> may_include = {
     {"search", {"quantity", "shape", "ops", "device", "cost"}},
     {"sample", {"quantity", "shape", "ops", "device"}},
     {"fit", {"quantity", "shape", "ops", "device", "cost", "sample"}},
-    {"read", {"quantity", "shape", "ops", "device", "sample"}},
-    {"render", {"quantity", "shape", "ops", "device", "cost", "lint", "search", "sample", "fit"}},
+    {"experiment", {"quantity", "shape", "ops", "device", "cost", "sample"}},
+    {"read", {"quantity", "shape", "ops", "device", "sample", "experiment"}},
+    {"render", {"quantity", "shape", "ops", "device", "cost", "lint", "search", "sample", "fit", "experiment"}},
     {"measure", {"quantity", "shape", "ops", "device", "sample", "read"}},
-    {"cli", {"quantity", "shape", "ops", "device", "cost", "lint", "search", "sample", "fit", "read", "render"}},
+    {"cli",
+     {"quantity", "shape", "ops", "device", "cost", "lint", "search", "sample", "fit", "read", "render", "experiment"}},
 };
 
 /// The stage each public header belongs to, where it is not the folder of its own name.
 const std::map<std::string, std::string> stage_of_header = {
-    {"result", "quantity"},     {"workload", "shape"},  {"names", "shape"},
-    {"device_names", "device"}, {"cost_names", "cost"}, {"correction", "device"},
+    {"result", "quantity"}, {"workload", "shape"},    {"names", "shape"},       {"device_names", "device"},
+    {"cost_names", "cost"}, {"correction", "device"}, {"figure", "experiment"},
 };
 
 /// The folders that may see a third-party library, by how its include begins.
@@ -47,7 +49,7 @@ const std::map<std::string, Names> third_party = {
 };
 
 /// What the inside must not touch: I/O, clocks, threads, the environment.
-const Names pure = {"quantity", "shape", "ops", "device", "cost", "lint", "search", "sample", "fit"};
+const Names pure = {"quantity", "shape", "ops", "device", "cost", "lint", "search", "sample", "fit", "experiment"};
 const Names impure_headers = {"iostream", "fstream", "cstdio", "chrono", "thread", "mutex", "filesystem", "cstdlib"};
 
 bool is_source(const fs::path& path) {

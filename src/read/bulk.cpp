@@ -63,6 +63,7 @@ Shape read_layer_shape(CsvCells& cells) {
     shape.norms.kind = cells.word<NormKind>("norm").value_or(shape.norms.kind);
     shape.norms.per_layer = shape.block == BlockForm::Parallel ? 1 : 2;
     shape.tied = cells.flag("tied").value_or(shape.tied);
+    shape.positions = cells.word<Positions>("positions").value_or(shape.positions);
     derive_sizes(shape);
     return shape;
 }

@@ -11,9 +11,10 @@ struct File {
     std::string_view text;
 };
 
-std::span<const File> models();    ///< data/models, sorted by name
-std::span<const File> devices();   ///< data/devices, sorted by name
-std::span<const File> profiles();  ///< data/profiles, sorted by name
-std::span<const File> rules();     ///< docs/rules, sorted by name
+std::span<const File> models();       ///< data/models, sorted by name
+std::span<const File> devices();      ///< data/devices, sorted by name
+std::span<const File> profiles();     ///< data/profiles, sorted by name
+std::span<const File> rules();        ///< docs/rules, sorted by name
+std::span<const File> experiments();  ///< data/experiments, sorted by name
 
 }  // namespace tilewright::embedded

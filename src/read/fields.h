@@ -73,6 +73,7 @@ public:
     std::optional<std::string> text(std::string_view key);
     std::vector<std::string> texts(std::string_view key);  ///< a list of strings; empty when absent
     const Value* table(std::string_view key);              ///< a table within; null when absent
+    const Value* ask(std::string_view key);                ///< whatever stands there; null when absent
 
     template <class E>
     std::optional<E> word(std::string_view key) {
@@ -99,7 +100,6 @@ public:
     void refuse(std::string_view key, const std::string& expected);
 
 private:
-    const Value* ask(std::string_view key);
     void refuse_word(std::string_view key, std::string_view seen, const std::vector<std::string>& known);
 
     const Value& table_;
