@@ -121,7 +121,19 @@ stage_autotune() {
     sweep gemm autotune "${BUDGET_AUTOTUNE:-30s}" --from "$folder/shapes/autotune.csv" --autotune 8
 }
 
-all="check smoke peaks spread gemm long clocks attention stream layer cliff autotune"
+# What the paper's experiments need (docs/paper.md); `tilewright` lies beside PROGRAM.
+stage_paper() {
+    local kind
+    for kind in gemm attention stream layer; do
+        "$(dirname "$program")/tilewright" reproduce --shapes "$kind" --gpu h200 >"$folder/shapes/paper-$kind.csv"
+    done
+    sweep layer paper "${BUDGET_PAPER_LAYER:-60s}" --from "$folder/shapes/paper-layer.csv" --clock sustained
+    for kind in attention stream gemm; do
+        sweep "$kind" paper "${BUDGET_PAPER:-300s}" --from "$folder/shapes/paper-$kind.csv"
+    done
+}
+
+all="check smoke peaks spread gemm long clocks attention stream layer cliff autotune paper"
 for stage in ${*:-$all}; do
     case " $all " in *" $stage "*) ;; *) echo "no stage is called $stage; there are $all" >&2; exit 2 ;; esac
     say "$stage"

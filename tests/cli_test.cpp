@@ -164,6 +164,8 @@ TEST(Cli, EveryJsonDocumentReadsAndNamesItsSchema) {
         {"search gpt2 --gpu h200", "tilewright.search/1"},
         {"advise gpt2 --gpu h200", "tilewright.advise/1"},
         {"compare gpt2 --heads 6 --gpu h200", "tilewright.compare/1"},
+        {"reproduce", "tilewright.experiments/1"},
+        {"reproduce wave-quantization --gpu h200", "tilewright.reproduce/1"},
         {"models", "tilewright.models/1"},
         {"devices", "tilewright.devices/1"}};
     for (const auto& [command, schema] : cases) {
@@ -179,8 +181,8 @@ TEST(Cli, EveryJsonDocumentReadsAndNamesItsSchema) {
 TEST(Cli, TextFitsAHundredColumns) {
     for (const char* command :
          {"advise gpt3-2.7b --gpu h200", "predict deepseek-v3 --gpu h200 --tp 8 --why",
-          "lint llama-7b --gpu a100-80-sxm", "search gpt2-xl --gpu v100-sxm2", "models", "devices",
-          "compare gpt2 gpt2-xl opt-66b llama-3.1-405b --gpu mi300x", "predict --help"}) {
+          "lint llama-7b --gpu a100-80-sxm", "search gpt2-xl --gpu v100-sxm2", "models", "devices", "reproduce",
+          "reproduce gpus", "compare gpt2 gpt2-xl opt-66b llama-3.1-405b --gpu mi300x", "predict --help"}) {
         for (const std::string& line : lines_of(run(std::string("tilewright ") + command).out)) {
             const auto width = std::count_if(line.begin(), line.end(), [](char c) { return (c & 0xC0) != 0x80; });
             EXPECT_LE(width, 100) << command << ": " << line;

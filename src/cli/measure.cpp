@@ -1,4 +1,5 @@
 // `measure` and `samples` live in a program of their own, the only one with CUDA; this finds and becomes it.
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -30,15 +31,8 @@ std::string find_program() {
     return "";
 }
 
-}  // namespace
-
-int run_measure_program(std::span<const std::string> arguments, const Session& session) {
-    const std::string path = find_program();
-    if (path.empty()) {
-        report(session, {{program, 0, "is neither beside this program nor on PATH",
-                          "it is built when the CUDA toolkit (nvcc) is present: install the toolkit and build again"}});
-        return exit_device;
-    }
+/// Becomes the program, which must be there; returns only when it cannot be run.
+int become(const std::string& path, std::span<const std::string> arguments, const Session& session) {
     std::vector<std::string> words = {path};
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<char*> pointers;
@@ -47,6 +41,32 @@ int run_measure_program(std::span<const std::string> arguments, const Session& s
     execv(path.c_str(), pointers.data());
     report(session, {{path, 0, std::string("cannot be run: ") + std::strerror(errno), "build it again"}});
     return exit_device;
+}
+
+int report_missing(const Session& session) {
+    report(session, {{program, 0, "is neither beside this program nor on PATH",
+                      "it is built when the CUDA toolkit (nvcc) is present: install the toolkit and build again"}});
+    return exit_device;
+}
+
+}  // namespace
+
+int run_measure_program(std::span<const std::string> arguments, const Session& session) {
+    const std::string path = find_program();
+    return path.empty() ? report_missing(session) : become(path, arguments, session);
+}
+
+int wait_for_measure_program(const std::vector<std::string>& arguments, const Session& session) {
+    const std::string path = find_program();
+    if (path.empty()) return report_missing(session);
+    const pid_t child = fork();
+    if (child == 0) {
+        dup2(STDERR_FILENO, STDOUT_FILENO);
+        _exit(become(path, arguments, session));
+    }
+    int status = 0;
+    if (child < 0 || waitpid(child, &status, 0) != child) return exit_device;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : exit_device;
 }
 
 }  // namespace tilewright::cli

@@ -46,11 +46,16 @@ Result<int> run_compare(const Arguments& arguments, Session& session);
 std::vector<FlagGroup> compare_flags();
 Result<int> run_fit(const Arguments& arguments, Session& session);
 std::vector<FlagGroup> fit_flags();
+Result<int> run_reproduce(const Arguments& arguments, Session& session);
+std::vector<FlagGroup> reproduce_flags();
 Result<int> run_models(const Arguments& arguments, Session& session);
 Result<int> run_devices(const Arguments& arguments, Session& session);
 std::vector<FlagGroup> catalogue_flags();
 
 /// Hands the rest of the command line to `tilewright-measure`; returns only when that program cannot be run.
 int run_measure_program(std::span<const std::string> arguments, const Session& session);
+
+/// Runs it and waits, what it says going to stderr; its exit code, or that of device trouble when it cannot be run.
+int wait_for_measure_program(const std::vector<std::string>& arguments, const Session& session);
 
 }  // namespace tilewright::cli

@@ -14,7 +14,7 @@ constexpr std::string_view shape_operand =
     "SHAPE is a catalogue name, a path to a Hugging Face config.json or to a shape in our own TOML form, or - for "
     "stdin. Files in $XDG_CONFIG_HOME/tilewright/models and devices (or ~/.config/tilewright) add to what is built in.";
 
-const std::array<Verb, 10> table = {{
+const std::array<Verb, 11> table = {{
     {"advise",
      "SHAPE --gpu NAME",
      "where the time goes, what wastes the chip, which equal-size shape is faster",
@@ -54,6 +54,15 @@ const std::array<Verb, 10> table = {{
      {1, any_number},
      compare_flags,
      run_compare},
+    {"reproduce",
+     "\nNAME [--gpu NAME] [--measured FILE|--measure]\n[NAME...] --shapes KIND --gpu NAME\n--gallery FOLDER --measured "
+     "FILE",
+     "the paper's experiments, predicted and measured, against the published values",
+     "Without NAME, the experiments there are. NAME may also be a path to an experiment in TOML (docs/formats.md). "
+     "Where no GPU is named it is the paper's, an A100.",
+     {0, any_number},
+     reproduce_flags,
+     run_reproduce},
     {"models",
      "[TEXT...]",
      "the catalogue of shapes",

@@ -1,0 +1,187 @@
+// Rows go through the reader of bulk files, so that what is priced is what `--shapes` prints.
+#include "cli/experiment_rows.h"
+
+#include <algorithm>
+#include <set>
+
+#include "cli/arguments.h"
+#include "read/bulk.h"
+#include "render/csv.h"
+#include "tilewright/device_names.h"
+
+namespace tilewright::cli {
+namespace {
+
+/// What a streaming kernel reads and writes, in tensors of its rows and width.
+struct Traffic {
+    std::string_view kind;
+    StreamKind family;
+    double reads, writes;
+};
+
+constexpr Traffic traffic[] = {{"layernorm", StreamKind::Norm, 1, 1},
+                               {"rmsnorm", StreamKind::Norm, 1, 1},
+                               {"softmax", StreamKind::Softmax, 1, 1},
+                               {"gelu", StreamKind::Pointwise, 1, 1},
+                               {"residual", StreamKind::Pointwise, 2, 1}};
+
+Result<Stream> read_stream_row(const read::CsvTable& table, const read::CsvRow& row) {
+    read::CsvCells cells(table, row);
+    std::vector<std::string> known;
+    for (const Traffic& one : traffic) known.emplace_back(one.kind);
+    const std::string kind = cells.choice("kind", known).value_or("");
+    Stream stream;
+    stream.rows = cells.integer("rows", read::sizes);
+    stream.width = cells.integer("width", read::sizes);
+    const Precision precision = cells.word<Precision>("dtype").value_or(Precision::Bf16);
+    if (!cells.clean()) return cells.problems();
+    for (const Traffic& one : traffic) {
+        if (one.kind != kind) continue;
+        const double bytes =
+            static_cast<double>(stream.rows) * static_cast<double>(stream.width) * element_bytes(precision);
+        stream.kind = one.family;
+        stream.read = {one.reads * bytes};
+        stream.written = {one.writes * bytes};
+    }
+    return stream;
+}
+
+template <class Work>
+void append(OpGraph& graph, std::string_view name, const Work& work) {
+    Op op;
+    op.name = name;
+    op.work = work;
+    graph.ops.push_back(op);
+}
+
+void append(OpGraph& graph, const OpGraph& more) {
+    graph.ops.insert(graph.ops.end(), more.ops.begin(), more.ops.end());
+}
+
+/// Appends the kernels of one row; the problems of the row when it has any.
+Problems append_row(OpGraph& graph, const std::string& kind, const read::CsvTable& table, const read::CsvRow& row) {
+    const auto take = [&](const auto& read, auto put) {
+        if (!read) return read.problems();
+        put(*read);
+        return Problems{};
+    };
+    if (kind == "gemm")
+        return take(read_gemm_row(table, row), [&](const auto& r) { append(graph, "product", r.gemm); });
+    if (kind == "attention")
+        return take(read_attention_row(table, row), [&](const auto& r) { append(graph, "attention", r.attention); });
+    if (kind == "stream") return take(read_stream_row(table, row), [&](const auto& r) { append(graph, "stream", r); });
+    if (kind == "layer") {
+        return take(read_layer_row(table, row),
+                    [&](const auto& r) { append(graph, lower_layer(r.shape, r.workload)); });
+    }
+    return take(read_model_row(table, row), [&](const auto& r) { append(graph, lower(r.shape, r.workload)); });
+}
+
+std::string line_of(const Fields& columns, std::string std::pair<std::string, std::string>::*part) {
+    std::string line;
+    for (const auto& column : columns) render::append_field(line, column.*part);
+    return line.substr(std::min<std::size_t>(1, line.size())) + "\n";
+}
+
+constexpr bool is_16_bit(std::string_view type) { return type == "bf16" || type == "fp16"; }
+
+/// What identifies an op: its kind and sizes, in any order. The two 16-bit types run at the same rate and count as one.
+std::string identity(const std::string& kind, Fields sizes) {
+    std::sort(sizes.begin(), sizes.end());
+    std::string text = kind;
+    for (const auto& [name, value] : sizes) {
+        const bool type = name == "dtype" || name == "precision";
+        text += " " + name + "=" + (type && is_16_bit(value) ? "16 bit" : value);
+    }
+    return text;
+}
+
+}  // namespace
+
+Result<std::vector<OpGraph>> kernels_of(const std::vector<Point>& points, const std::string& where) {
+    std::vector<OpGraph> graphs(points.size());
+    const std::size_t rows = points.empty() ? 0 : points.front().rows.size();
+    for (std::size_t i = 0; i < rows; ++i) {
+        const std::string& kind = points.front().rows[i].kind;
+        std::string text = line_of(points.front().rows[i].columns, &Fields::value_type::first);
+        for (const Point& point : points) text += line_of(point.rows[i].columns, &Fields::value_type::second);
+        const Result<read::CsvTable> table = read::read_csv(text, where + ", rows of " + kind);
+        if (!table) return table.problems();
+        for (std::size_t p = 0; p < points.size(); ++p) {
+            const Problems bad = append_row(graphs[p], kind, *table, table->rows[p]);
+            if (!bad.empty()) return bad;
+        }
+    }
+    return graphs;
+}
+
+Timings::Timings(const std::vector<Sample>& samples, const Device& device, Clock clock, Hertz top_clock)
+    : device_(device) {
+    const ClockMode exact_mode = clock == Clock::Sustained ? ClockMode::Sustained : ClockMode::Burst;
+    for (const Sample& sample : samples) {
+        const bool exact = sample.clock == exact_mode;
+        const bool stands_in = clock == Clock::Burst && sample.clock == ClockMode::Quick;
+        if (!(exact || stands_in) || sample.status != SampleStatus::Ok) continue;
+        if (sample.device.empty() || !device.full_name.starts_with(sample.device)) continue;
+        Timed timed{microseconds(sample.time.median_us), exact};
+        if (!exact && sample.cycles > 0.0 && top_clock.value > 0.0) timed.time = {sample.cycles / top_clock.value};
+        if (timed.time.value <= 0.0) continue;
+        const auto [at, added] = times_.emplace(identity(sample.op, sample.sizes), timed);
+        if (!added && exact && !at->second.exact) at->second = timed;
+    }
+}
+
+std::optional<Seconds> Timings::find(const Row& row) const {
+    const std::optional<Row> runs = measurable(row, device_);
+    if (!runs) return std::nullopt;
+    const auto found = times_.find(identity(runs->kind, runs->columns));
+    if (found == times_.end()) return std::nullopt;
+    return found->second.time;
+}
+
+std::optional<Spent> measured(const Point& point, const Timings& timings, Flops flops) {
+    Spent spent;
+    spent.flops = flops;
+    for (const Row& row : point.rows) {
+        const std::optional<Seconds> time = timings.find(row);
+        if (!time) return std::nullopt;
+        spent.time += *time;
+    }
+    spent.low = spent.high = spent.time;
+    return spent;
+}
+
+std::optional<Row> measurable(const Row& row, const Device& device) {
+    if (row.kind == "model" || find_field(row.columns, "positions")) return std::nullopt;
+    if (find_field(row.columns, "tp").value_or("1") != "1") return std::nullopt;
+    Row runs = row;
+    const auto tp =
+        std::find_if(runs.columns.begin(), runs.columns.end(), [](const auto& c) { return c.first == "tp"; });
+    if (tp != runs.columns.end()) runs.columns.erase(tp);
+    for (auto& [name, value] : runs.columns) {
+        if (row.kind != "attention" || name != "backend" || value != "auto") continue;
+        const std::string_view head = find_field(row.columns, "head_dim").value_or("0");
+        const AttentionBackend backend = resolve(AttentionBackend::Auto, device, parse_count(head).value_or(0));
+        if (backend == AttentionBackend::Flash2) return std::nullopt;
+        value = name_of(backend);
+    }
+    return runs;
+}
+
+std::string bulk_file(const std::vector<Point>& points, const std::string& kind, const Timings& timings,
+                      const Device& device) {
+    std::string text;
+    std::set<std::string> seen;
+    for (const Point& point : points) {
+        for (const Row& row : point.rows) {
+            if (row.kind != kind || timings.find(row)) continue;
+            const std::optional<Row> runs = measurable(row, device);
+            if (!runs || !seen.insert(identity(kind, runs->columns)).second) continue;
+            if (text.empty()) text = line_of(runs->columns, &Fields::value_type::first);
+            text += line_of(runs->columns, &Fields::value_type::second);
+        }
+    }
+    return text;
+}
+
+}  // namespace tilewright::cli

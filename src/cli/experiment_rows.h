@@ -1,0 +1,45 @@
+// Between the rows of an experiment and the rest of the program: their kernels, their samples, their bulk file.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tilewright/device.h"
+#include "tilewright/experiment.h"
+#include "tilewright/figure.h"
+
+namespace tilewright::cli {
+
+/// The kernels of each point, its rows read as those of a bulk file.
+Result<std::vector<OpGraph>> kernels_of(const std::vector<Point>& points, const std::string& where);
+
+/// Times of ops by what identifies them, all of one device under one clock.
+class Timings {
+public:
+    /// Takes the samples of this device; quick ones stand in for burst ones, brought to the top clock by their cycles.
+    Timings(const std::vector<Sample>& samples, const Device& device, Clock clock, Hertz top_clock);
+
+    std::optional<Seconds> find(const Row& row) const;
+    bool empty() const { return times_.empty(); }
+
+private:
+    struct Timed {
+        Seconds time;
+        bool exact = false;  ///< taken under the clock asked for
+    };
+    std::map<std::string, Timed> times_;
+    const Device& device_;
+};
+
+/// The times of a point's rows together, or nothing when one is missing.
+std::optional<Spent> measured(const Point& point, const Timings& timings, Flops flops);
+
+/// The row as `tilewright-measure` takes it on this device; empty when it cannot run there.
+std::optional<Row> measurable(const Row& row, const Device& device);
+
+/// One kind of row of all points as a bulk file, each op once; those that were timed already are left out.
+std::string bulk_file(const std::vector<Point>& points, const std::string& kind, const Timings& timings,
+                      const Device& device);
+
+}  // namespace tilewright::cli

@@ -1,0 +1,94 @@
+// Experiments on devices.
+#include "cli/experiment_run.h"
+
+#include <algorithm>
+
+#include "cli/experiment_rows.h"
+
+namespace tilewright::cli {
+namespace {
+
+/// The figures of one device, added to those of the outcome; a series that is given replaces that of the points.
+Problems run_on(const Device& device, const Setting& setting, const std::string& series, render::Outcome& outcome) {
+    const Experiment& experiment = outcome.experiment;
+    std::vector<Point> points = expand(experiment, outcome.precision);
+    const Result<std::vector<OpGraph>> graphs = kernels_of(points, experiment.name);
+    if (!graphs) return graphs.problems();
+    const Profile profile = find_profile(device);
+    const Pricer pricer(device, profile, outcome.clock);
+    const Timings timings(setting.samples, device, outcome.clock, profile.top_clock);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        if (!series.empty()) points[i].series = series;
+        const Spent price = predicted((*graphs)[i], pricer);
+        outcome.evidence = std::max(outcome.evidence, price.evidence);
+        add(outcome.predicted, points[i], price, experiment.measure);
+        if (const auto time = measured(points[i], timings, price.flops))
+            add(outcome.measured, points[i], *time, experiment.measure);
+    }
+    return {};
+}
+
+/// Published values of the device, or else of the first that has any.
+void take_published(const std::string& device, render::Outcome& outcome) {
+    for (const Published& value : outcome.experiment.published) {
+        if (device.starts_with(value.device)) outcome.published_device = value.device;
+    }
+    if (outcome.published_device.empty() && !outcome.experiment.published.empty()) {
+        outcome.published_device = outcome.experiment.published.front().device;
+    }
+    outcome.published = published_for(outcome.experiment, outcome.published_device);
+}
+
+Problems compare_devices(const Setting& setting, render::Outcome& outcome) {
+    outcome.device.clear();
+    for (const std::string& name : outcome.experiment.devices) {
+        const Result<FoundDevice> device = find_gpu(name);
+        if (!device) return device.problems();
+        outcome.device += (outcome.device.empty() ? "" : ", ") + name;
+        if (Problems bad = run_on(device->device, setting, name, outcome); !bad.empty()) return bad;
+        for (FigureCell cell : published_for(outcome.experiment, device->device.name).cells) {
+            cell.series = name;
+            outcome.published.cells.push_back(cell);
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<render::Outcome> run(const Experiment& experiment, const Setting& setting) {
+    render::Outcome outcome;
+    outcome.experiment = experiment;
+    outcome.device = setting.device.name;
+    outcome.clock = setting.clock.value_or(experiment.clock);
+    outcome.precision = setting.precision.value_or(experiment.precision);
+    Problems problems;
+    if (experiment.devices.empty()) {
+        problems = run_on(setting.device, setting, "", outcome);
+        take_published(setting.device.name, outcome);
+    } else {
+        problems = compare_devices(setting, outcome);
+    }
+    if (!problems.empty()) return problems;
+    for (Figure* figure : {&outcome.predicted, &outcome.measured, &outcome.published}) sort(*figure);
+    const Figure sweep = tabled(experiment, outcome.predicted);
+    outcome.by_prediction = judge(experiment, sweep, sweep, Coverage::Most);
+    outcome.by_measurement = judge(experiment, tabled(experiment, outcome.measured), sweep, Coverage::Most);
+    outcome.by_publication = judge(experiment, outcome.published, sweep, Coverage::Any);
+    return outcome;
+}
+
+Result<std::string> shapes_to_measure(const std::vector<Experiment>& experiments, const std::string& kind,
+                                      const Setting& setting) {
+    std::vector<Point> points;
+    for (const Experiment& experiment : experiments) {
+        std::vector<Point> more = expand(experiment, setting.precision.value_or(experiment.precision));
+        if (const auto graphs = kernels_of(more, experiment.name); !graphs) return graphs.problems();
+        points.insert(points.end(), more.begin(), more.end());
+    }
+    const Timings timings(setting.samples, setting.device, setting.clock.value_or(Clock::Burst),
+                          find_profile(setting.device).top_clock);
+    return bulk_file(points, kind, timings, setting.device);
+}
+
+}  // namespace tilewright::cli

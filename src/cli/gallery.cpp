@@ -1,0 +1,51 @@
+// docs/paper.md and its plots.
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "cli/experiment_run.h"
+#include "read/experiment_file.h"
+
+namespace tilewright::cli {
+namespace {
+
+constexpr const char* gallery_gpus[] = {"a100", "h200"};
+constexpr const char* plots_folder = "paper";
+
+Problems add_outcome(const Experiment& experiment, const Setting& setting, const std::string& folder,
+                     render::GalleryEntry& entry) {
+    Result<render::Outcome> outcome = run(experiment, setting);
+    if (!outcome) return outcome.problems();
+    const std::string suffix = experiment.devices.empty() ? "-" + outcome->device : "";
+    const std::string plot = std::string(plots_folder) + "/" + experiment.name + suffix + ".svg";
+    entry.plots.push_back(plot);
+    entry.outcomes.push_back(std::move(*outcome));
+    return write_file(folder + "/" + plot, render::outcome_svg(entry.outcomes.back()));
+}
+
+}  // namespace
+
+Problems write_file(const std::string& path, const std::string& text) {
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "wb"), std::fclose);
+    if (file && std::fwrite(text.data(), 1, text.size(), file.get()) == text.size()) return {};
+    return {{path, 0, "cannot be written", "check the path and the disk"}};
+}
+
+Problems write_gallery(const std::string& folder, const std::vector<Sample>& samples) {
+    std::error_code ignored;
+    std::filesystem::create_directories(folder + "/" + plots_folder, ignored);
+    std::vector<render::GalleryEntry> entries;
+    for (const Experiment& experiment : read::all_experiments()) {
+        render::GalleryEntry& entry = entries.emplace_back();
+        for (const char* name : gallery_gpus) {
+            const Result<FoundDevice> device = find_gpu(name);
+            if (!device) return device.problems();
+            const Setting setting{device->device, samples, {}, {}};
+            if (Problems bad = add_outcome(experiment, setting, folder, entry); !bad.empty()) return bad;
+            if (!experiment.devices.empty()) break;
+        }
+    }
+    return write_file(folder + "/paper.md", render::gallery_markdown(entries));
+}
+
+}  // namespace tilewright::cli

@@ -1,0 +1,151 @@
+// `reproduce`: the paper's experiments by name, predicted and, where there are samples or a GPU, measured.
+#include <unistd.h>
+
+#include <filesystem>
+
+#include "cli/experiment_run.h"
+#include "cli/files.h"
+#include "cli/options.h"
+#include "cli/verb.h"
+#include "read/experiment_file.h"
+
+namespace tilewright::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* paper_gpu = "a100";
+constexpr std::size_t largest_sample_file = std::size_t{1} << 30U;
+constexpr const char* measured_kinds = "gemm|attention|stream|layer";
+
+Result<std::vector<Sample>> samples_in(const std::string& path) {
+    const Result<std::string> bytes = read_whole(path, largest_sample_file);
+    if (!bytes) return bytes.problems();
+    Result<SampleFile> file = read_samples(*bytes, path);
+    if (!file) return file.problems();
+    return std::move(file->samples);
+}
+
+Result<Setting> setting_of(const Arguments& arguments) {
+    const bool named = arguments.has("--gpu") || arguments.has("--device-file");
+    Result<FoundDevice> device = named ? device_of(arguments) : find_gpu(paper_gpu);
+    if (!device) return device.problems();
+    Setting setting{
+        std::move(device->device), {}, arguments.choice<Clock>("--clock"), arguments.choice<Precision>("--precision")};
+    const std::string path = arguments.text("--measured").value_or("");
+    const bool to_be_made = arguments.has("--measure") && !is_file(path);
+    if (path.empty() || to_be_made) return setting;
+    Result<std::vector<Sample>> samples = samples_in(path);
+    if (!samples) return samples.problems();
+    setting.samples = std::move(*samples);
+    return setting;
+}
+
+Result<Experiment> experiment_of(const std::string& name) {
+    if (!name.ends_with(".toml")) return read::find_experiment(name);
+    const Result<std::string> bytes = read_whole(name);
+    if (!bytes) return bytes.problems();
+    return read::read_experiment(*bytes, name);
+}
+
+/// The experiments named, or all.
+Result<std::vector<Experiment>> asked_for(const Arguments& arguments) {
+    if (arguments.operands.empty()) return read::all_experiments();
+    std::vector<Experiment> asked;
+    for (const std::string& name : arguments.operands) {
+        Result<Experiment> experiment = experiment_of(name);
+        if (!experiment) return experiment.problems();
+        asked.push_back(std::move(*experiment));
+    }
+    return asked;
+}
+
+/// A folder that is removed at the end.
+struct Scratch {
+    fs::path path = fs::temp_directory_path() / ("tilewright_reproduce." + std::to_string(getpid()));
+    Scratch() { fs::create_directories(path); }
+    ~Scratch() {
+        std::error_code ignored;
+        fs::remove_all(path, ignored);
+    }
+};
+
+/// Measures what the samples lack and adds it to them; the exit code of the measuring program where it fails.
+Result<int> measure(const Arguments& arguments, const Experiment& experiment, Setting& setting,
+                    const Session& session) {
+    const Scratch scratch;
+    const std::string samples = arguments.text("--measured").value_or((scratch.path / "samples.jsonl").string());
+    const std::string clock(name_of(setting.clock.value_or(experiment.clock)));
+    for (const std::string& kind : split(measured_kinds, '|')) {
+        const Result<std::string> shapes = shapes_to_measure({experiment}, kind, setting);
+        if (!shapes) return shapes.problems();
+        if (shapes->empty()) continue;
+        const std::string from = (scratch.path / (kind + ".csv")).string();
+        if (Problems bad = write_file(from, *shapes); !bad.empty()) return bad;
+        const int code = wait_for_measure_program({kind, "--from", from, "--clock", clock, "--out", samples}, session);
+        if (code != exit_fine) return code;
+    }
+    if (!is_file(samples)) return exit_fine;
+    Result<std::vector<Sample>> taken = samples_in(samples);
+    if (!taken) return taken.problems();
+    setting.samples = std::move(*taken);
+    return exit_fine;
+}
+
+Result<int> run_one(const Arguments& arguments, const Experiment& experiment, Setting& setting, Session& session) {
+    if (arguments.has("--measure")) {
+        const Result<int> code = measure(arguments, experiment, setting, session);
+        if (!code || *code != exit_fine) return code;
+    }
+    const Result<render::Outcome> outcome = run(experiment, setting);
+    if (!outcome) return outcome.problems();
+    if (const auto path = arguments.text("--svg")) {
+        if (Problems bad = write_file(*path, outcome_svg(*outcome)); !bad.empty()) return bad;
+    }
+    session.out = arguments.has("--json") ? outcome_json(*outcome) : outcome_text(*outcome, session.out_style);
+    return exit_fine;
+}
+
+}  // namespace
+
+std::vector<FlagGroup> reproduce_flags() {
+    return {
+        device_flags(),
+        {"Experiment",
+         {{"--measured", "FILE", "samples of that GPU, as `tilewright-measure` writes them; - for stdin", Kind::Text},
+          {"--measure", "", "measure on the GPU of this machine what --measured lacks, and add it there", Kind::Switch},
+          {"--precision", choices<Precision>(), "of the products (as the experiment says; the paper's is fp16)",
+           Kind::Choice},
+          {"--clock", choices<Clock>(), "under the power cap, or at full clock (as the experiment says)", Kind::Choice},
+          {"--svg", "FILE", "write the plot there", Kind::Text},
+          {"--shapes", measured_kinds,
+           "print what is still to be measured, as `tilewright-measure` takes it with --from", Kind::Choice},
+          {"--gallery", "FOLDER", "write paper.md and its plots: every experiment on an A100 and an H200",
+           Kind::Text}}},
+        output_flags()};
+}
+
+Result<int> run_reproduce(const Arguments& arguments, Session& session) {
+    const Result<std::vector<Experiment>> experiments = asked_for(arguments);
+    if (!experiments) return experiments.problems();
+    Result<Setting> setting = setting_of(arguments);
+    if (!setting) return setting.problems();
+    if (const auto kind = arguments.text("--shapes")) {
+        Result<std::string> file = shapes_to_measure(*experiments, *kind, *setting);
+        if (!file) return file.problems();
+        session.out = std::move(*file);
+        return exit_fine;
+    }
+    if (const auto folder = arguments.text("--gallery")) {
+        if (Problems bad = write_gallery(*folder, setting->samples); !bad.empty()) return bad;
+        return exit_fine;
+    }
+    if (arguments.operands.size() == 1) return run_one(arguments, experiments->front(), *setting, session);
+    if (arguments.operands.size() > 1)
+        return Problem{arguments.operands[1], 0, "is a second experiment", "run them one by one, or add --shapes"};
+    session.out = arguments.has("--json") ? render::experiments_json(*experiments)
+                                          : render::experiments_text(*experiments, session.out_style);
+    return exit_fine;
+}
+
+}  // namespace tilewright::cli

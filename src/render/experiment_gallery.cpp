@@ -1,0 +1,113 @@
+// docs/paper.md: every experiment with its claim, what became of it on each GPU, its table and its plots.
+#include <fmt/format.h>
+
+#include "render/experiment.h"
+#include "render/units.h"
+#include "tilewright/device_names.h"
+
+namespace tilewright::render {
+namespace {
+
+constexpr std::string_view introduction =
+    R"(# The paper, reproduced
+
+Every experiment of Anthony et al., *The Case for Co-Designing Model Architectures with Hardware* ([arXiv 2401.14489](https://arxiv.org/abs/2401.14489)), by
+name: what was published of it, what Tilewright predicts for the paper's A100 and for an H200, and what our samples of an H200 measured. The paper's text is not quoted;
+values come from the sources named with each experiment. Whether a claim holds is computed from the figures by the predicate that the experiment's file names
+(`data/experiments`); nothing here is written by hand. This page and its plots are the output of
+
+```sh
+zcat data/samples/h200/*.jsonl.gz | tilewright reproduce --gallery docs --measured -
+```
+
+One experiment: `tilewright reproduce wave-quantization --gpu h200`. What an H200 has still to be asked: `tilewright reproduce --shapes gemm --gpu h200` (also
+`attention`, `stream`, `layer`) prints it, and `bench/h200_session.sh` measures it in its stage `paper`.
+
+Prices of kernels are at the top clock, as short runs are; those of layers and models under the power cap. In the plots lines are predictions, grey points and lines are published, other points measured.
+
+)";
+
+std::string verdict_cell(const Judgement& judgement) {
+    return judgement.verdict == Verdict::Unknown ? "–" : std::string(name_of(judgement.verdict));
+}
+
+/// Samples of a few points say nothing of a whole sweep.
+std::string measured_cell(const Outcome& outcome) {
+    if (outcome.measured.cells.empty()) return "not measured yet";
+    return outcome.by_measurement.verdict == Verdict::Unknown ? "a few points" : verdict_cell(outcome.by_measurement);
+}
+
+std::string value_cell(const FigureCell* cell) { return cell == nullptr ? "" : digits3(cell->y); }
+
+void append_summary(std::string& out, const std::vector<GalleryEntry>& entries) {
+    out +=
+        "| experiment | claim, by the published values | A100 predicted | H200 predicted | H200 measured "
+        "|\n|---|---|---|---|---|\n";
+    for (const GalleryEntry& entry : entries) {
+        const Outcome& first = entry.outcomes.front();
+        const Outcome& last = entry.outcomes.back();
+        out += fmt::format("| [{}](#{}) | {} | {} | {} | {} |\n", first.experiment.title, first.experiment.name,
+                           verdict_cell(first.by_publication), verdict_cell(first.by_prediction),
+                           verdict_cell(last.by_prediction), measured_cell(last));
+    }
+}
+
+/// One row for each line of the first outcome's table; the others are looked up.
+void append_table(std::string& out, const GalleryEntry& entry) {
+    const Experiment& experiment = entry.outcomes.front().experiment;
+    const bool with_series = !series_title(experiment).empty();
+    std::string head = fmt::format("\n| {} |", x_title(experiment));
+    std::string rule = "|---|";
+    const auto column = [&](const std::string& title) {
+        head += " " + title + " |";
+        rule += "--:|";
+    };
+    if (with_series) column(series_title(experiment));
+    if (!entry.outcomes.front().published.cells.empty()) column(entry.outcomes.front().published_device + " published");
+    for (const Outcome& outcome : entry.outcomes)
+        column(outcome.experiment.devices.empty() ? outcome.device + " predicted" : "predicted");
+    const bool any_measured = !entry.outcomes.back().measured.cells.empty();
+    if (any_measured) column(experiment.devices.empty() ? entry.outcomes.back().device + " measured" : "measured");
+    out += head + "\n" + rule + "\n";
+    const OutcomeTable first(entry.outcomes.front());
+    const OutcomeTable last(entry.outcomes.back());
+    for (const OutcomeRow& row : first.rows) {
+        out += fmt::format("| {} |", row.x);
+        if (with_series) out += fmt::format(" {} |", row.series);
+        if (!entry.outcomes.front().published.cells.empty()) out += fmt::format(" {} |", value_cell(row.published));
+        out += fmt::format(" {} |", value_cell(row.predicted));
+        if (entry.outcomes.size() > 1) out += fmt::format(" {} |", value_cell(last.predicted.find(row.x, row.series)));
+        if (any_measured) out += fmt::format(" {} |", value_cell(last.measured.find(row.x, row.series)));
+        out += "\n";
+    }
+}
+
+void append_entry(std::string& out, const GalleryEntry& entry) {
+    const Experiment& experiment = entry.outcomes.front().experiment;
+    out += fmt::format("\n<a id=\"{}\"></a>\n\n## {}\n\n", experiment.name, experiment.title);
+    out += fmt::format("`{}` · {} · {}\n\n**Claim:** {}\n\n", experiment.name, experiment.figure,
+                       unit_of(experiment.measure), experiment.claim);
+    if (entry.outcomes.front().by_publication.verdict != Verdict::Unknown)
+        out += fmt::format("- By the published values it {}: {}.\n",
+                           name_of(entry.outcomes.front().by_publication.verdict),
+                           entry.outcomes.front().by_publication.why);
+    for (const Outcome& outcome : entry.outcomes) out += "- " + verdict_sentence(outcome) + "\n";
+    if (entry.outcomes.back().measured.cells.empty()) out += "- On an H200 it is not measured yet.\n";
+    out += fmt::format("\nPublished values: {}.{}{}\n\n", experiment.source, experiment.note.empty() ? "" : " ",
+                       experiment.note);
+    for (const std::string& plot : entry.plots) {
+        out += fmt::format("![{}: {}]({})\n", experiment.title, experiment.claim, plot);
+    }
+    append_table(out, entry);
+}
+
+}  // namespace
+
+std::string gallery_markdown(const std::vector<GalleryEntry>& entries) {
+    std::string out(introduction);
+    append_summary(out, entries);
+    for (const GalleryEntry& entry : entries) append_entry(out, entry);
+    return out;
+}
+
+}  // namespace tilewright::render

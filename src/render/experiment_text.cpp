@@ -1,0 +1,105 @@
+// The text of `reproduce`: claim, table, verdict.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "render/experiment.h"
+#include "render/table.h"
+#include "render/units.h"
+#include "tilewright/cost_names.h"
+#include "tilewright/device_names.h"
+
+namespace tilewright::render {
+namespace {
+
+bool contains(const std::vector<std::string>& all, const std::string& one) {
+    return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+std::string value_text(const FigureCell* cell) { return cell == nullptr ? "-" : digits3(cell->y); }
+
+std::string interval(const FigureCell* cell) {
+    return cell == nullptr || cell->low == cell->high ? "" : digits3(cell->low) + "–" + digits3(cell->high);
+}
+
+}  // namespace
+
+std::string unit_of(Measure measure) {
+    switch (measure) {
+        case Measure::Rate: return "TFLOP/s";
+        case Measure::Time: return "µs";
+        case Measure::Share: return "% of the time";
+    }
+    return "";
+}
+
+std::string x_title(const Experiment& experiment) {
+    return experiment.means ? experiment.series_label : experiment.x_label;
+}
+
+std::string series_title(const Experiment& experiment) { return experiment.means ? "" : experiment.series_label; }
+
+OutcomeTable::OutcomeTable(const Outcome& outcome)
+    : predicted(tabled(outcome.experiment, outcome.predicted)), measured(tabled(outcome.experiment, outcome.measured)) {
+    const std::vector<std::string>& shown = outcome.experiment.table;
+    for (const FigureCell& cell : predicted.cells) {
+        const FigureCell* published = outcome.published.find(cell.x, cell.series);
+        if (!shown.empty() && published == nullptr && !contains(shown, cell.x)) continue;
+        rows.push_back({cell.x, cell.series, &cell, measured.find(cell.x, cell.series), published});
+    }
+}
+
+std::string verdict_sentence(const Outcome& outcome) {
+    const auto clause = [](const Judgement& by) { return fmt::format("{}: {}", name_of(by.verdict), by.why); };
+    std::string text = fmt::format("On {} the claim {}", outcome.device, name_of(outcome.by_prediction.verdict));
+    if (!outcome.by_prediction.why.empty()) text += ": " + outcome.by_prediction.why;
+    text += fmt::format(" (predicted, {})", name_of(outcome.evidence));
+    if (outcome.by_measurement.verdict != Verdict::Unknown)
+        text += fmt::format("; measured, it {}", clause(outcome.by_measurement));
+    return text + ".";
+}
+
+std::string experiments_text(const std::vector<Experiment>& experiments, const Style& style) {
+    Table table({{"name"}, {"what"}, {"in the paper", Align::Left, true}});
+    for (const Experiment& one : experiments) table.row({{one.name, Tone::Accent}, one.title, one.figure});
+    std::string out;
+    table.append_to(out, style);
+    return out + "\nRun one: tilewright reproduce layer-2.7b --gpu h200\n";
+}
+
+std::string outcome_text(const Outcome& outcome, const Style& style) {
+    const Experiment& experiment = outcome.experiment;
+    std::string out = paint(experiment.name + ": " + experiment.title, Tone::Strong, style) + "\n";
+    append_paragraph(out, fmt::format("Claim ({}): {}", experiment.figure, experiment.claim), 2, style);
+    append_paragraph(out, "Published values: " + experiment.source + ".", 2, style);
+    if (!experiment.note.empty()) append_paragraph(out, experiment.note, 2, style);
+    append_paragraph(out,
+                     fmt::format("{}, {}, {} clock, {}", outcome.device, name_of(outcome.precision),
+                                 name_of(outcome.clock), unit_of(experiment.measure)),
+                     2, style);
+    out += "\n";
+    const OutcomeTable lines(outcome);
+    const bool with_series = !series_title(experiment).empty();
+    std::vector<Column> columns = {{x_title(experiment)}};
+    if (with_series) columns.push_back({series_title(experiment)});
+    const bool published = !outcome.published.cells.empty();
+    if (published) columns.push_back({"published " + outcome.published_device, Align::Right});
+    columns.insert(columns.end(), {{"predicted", Align::Right}, {"interval"}});
+    if (!lines.measured.cells.empty()) columns.push_back({"measured", Align::Right});
+    Table table(columns);
+    for (const OutcomeRow& row : lines.rows) {
+        std::vector<Cell> cells = {row.x};
+        if (with_series) cells.emplace_back(row.series);
+        if (published) cells.emplace_back(value_text(row.published));
+        cells.emplace_back(value_text(row.predicted));
+        cells.emplace_back(interval(row.predicted));
+        if (!lines.measured.cells.empty()) cells.emplace_back(value_text(row.measured));
+        table.row(std::move(cells));
+    }
+    table.append_to(out, style);
+    out += "\n";
+    append_paragraph(out, "Verdict: " + verdict_sentence(outcome), 2, style);
+    return out;
+}
+
+}  // namespace tilewright::render
