@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # fit_profiles.sh TILEWRIGHT PUBLIC: fits data/profiles from our samples (data/samples) and from public timings (a folder of
-# gzip CSV with columns op, dtype, m, n, k, batch, latency_us and, for the paper's sweeps, layout).
+# gzip CSV with columns op, dtype, m, n, k, batch, latency_us and, for the paper's sweeps, layout; for attention also heads,
+# kv_heads, kv_dtype, window, with m queries, n keys, k the head size).
 set -euo pipefail
 program=$1 public=$2
 profiles=$(dirname "$0")/../data/profiles
@@ -17,6 +18,15 @@ products() {
         }'
 }
 
+# Fused attention of 16-bit operands without a window in the bulk form; which kernel it was is the device's own choice.
+attention() {
+    zcat "$@" | awk -F, -v OFS=, '
+        $1 == "gpu" { for (i = 1; i <= NF; i++) at[$i] = i; if (NR == 1) print "batch,heads,kv_heads,q_len,kv_len,head_dim,causal,pass,backend,dtype,latency_us"; next }
+        $at["dtype"] == "bf16" && $at["kv_dtype"] == "bf16" && $at["window"] == 0 && $at["k"] <= 256 {
+            print $at["batch"], $at["heads"], $at["kv_heads"], $at["m"], $at["n"], $at["k"], $at["op"] == "attn_context", "forward", "auto", "bf16", $at["latency_us"]
+        }'
+}
+
 from_public() {  # device, source, files of products…
     "$program" fit --device "$1" --source "$2" -o "$profiles/$1.json" "${@:3}"
 }
@@ -27,6 +37,9 @@ less_host_time() { awk -F, -v OFS=, 'NR > 1 { $7 -= 11 } 1'; }
 for file in gemm_a100_sxm gemm_b200_sxm gemm_rtx_pro_6000_server; do
     products "$public/$file.csv.gz" bf16 > "$work/$file.csv"
 done
+attention "$public/attention_a100_sxm.csv.gz" > "$work/attention_a100.csv"
+attention "$public/attention_b200_sxm.csv.gz" "$public/attention_encoder_b200_sxm.csv.gz" > "$work/attention_b200.csv"
+attention "$public/attention_rtx_pro_6000_server.csv.gz" > "$work/attention_rtx.csv"
 for file in paper_a100_fp16 paper_v100_fp16 paper_mi250x_fp16; do
     products "$public/$file.csv.gz" fp16 > "$work/$file.csv"
 done
@@ -41,9 +54,9 @@ done
 "$program" fit --samples "$work"/h200/*.jsonl --device h200 \
     --source "own H200 samples (data/samples): cuBLASLt 13.1, cuDNN 9.14, PyTorch 2.11" -o "$profiles/h200.json"
 from_public a100-80-sxm "$aiconfigurator, SGLang 0.5.10; fp16 and odd sizes: $logs, cuBLAS 11.7, less 11 us of host time" \
-    "$work/gemm_a100_sxm.csv" "$work/paper_a100_device.csv"
-from_public b200 "$aiconfigurator, TensorRT-LLM 1.3.0rc20" "$work/gemm_b200_sxm.csv"
-from_public rtx-pro-6000 "$aiconfigurator, TensorRT-LLM 1.3.0rc20" "$work/gemm_rtx_pro_6000_server.csv"
+    "$work/gemm_a100_sxm.csv" "$work/paper_a100_device.csv" "$work/attention_a100.csv"
+from_public b200 "$aiconfigurator, TensorRT-LLM 1.3.0rc20" "$work/gemm_b200_sxm.csv" "$work/attention_b200.csv"
+from_public rtx-pro-6000 "$aiconfigurator, TensorRT-LLM 1.3.0rc20" "$work/gemm_rtx_pro_6000_server.csv" "$work/attention_rtx.csv"
 from_public a100-40-sxm "$logs, cuBLAS 11.7, wall clock: host time is inside" "$work/paper_a100_fp16.csv"
 from_public v100-sxm2 "$logs, cuBLAS 11.7, wall clock: host time is inside" "$work/paper_v100_fp16.csv"
 from_public mi250x "$logs, rocBLAS, one die, wall clock: host time is inside" "$work/paper_mi250x_fp16.csv"

@@ -68,7 +68,9 @@ private:
     Cost burst(const Stream& stream) const;
     Cost burst(const Collective& collective) const;
     Cost settled(const Cost& burst) const;
-    Cost fused(const Attention& attention, const AttentionProfile& kernels) const;
+    Cost walk(const Attention& attention, const AttentionProfile& kernels) const;
+    Cost decode(const Attention& attention, const AttentionProfile& kernels) const;
+    Cost padding(const Attention& attention) const;
     Cost unfused(const Attention& attention) const;
 
     /// A kernel variant with what the inner loop would otherwise divide by.

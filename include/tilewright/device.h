@@ -71,21 +71,44 @@ struct GemmProfile {
     double exposed_load = 0.1;   ///< of the shorter of computing and loading, what the longer does not hide
 };
 
-/// A fused attention kernel compiled for one head size; others are padded up to it.
+/// A fused kernel whose thread blocks each own a tile of rows and walk the rows of the other side in steps: queries
+/// walk the keys forward, keys walk the queries backward.
+struct WalkKernel {
+    std::int64_t own = 128;                        ///< rows of a block's tile
+    std::int64_t step = 128;                       ///< rows of the other side
+    double fraction = 0.5;                         ///< of peak along the walk, at the top clock
+    Seconds block;                                 ///< of starting and ending a thread block
+    double masked = 0.1;                           ///< steps more that a block takes where the mask cuts its tile
+    double unmasked = 1.0;                         ///< slow-down of the walk without a mask
+    double ragged = 1.0;                           ///< further slow-down without a mask when the last step is not whole
+    double narrow_block = 1.0, narrow_walk = 1.0;  ///< slow-down where rows are not whole 32-byte words
+};
+
+/// A kernel for single queries: a thread block reads the keys of one key head, or a part of them, in steps of 128.
+struct DecodeKernel {
+    std::int64_t resident = 1;  ///< thread blocks that share one unit
+    Seconds block;              ///< of starting and ending one
+    Seconds step;               ///< of 128 keys
+    double memory = 1.0;        ///< of a large copy's bandwidth, what reading the cache reaches
+    double narrow = 1.0;        ///< slow-down where rows are not whole 32-byte words
+};
+
+/// Fused attention compiled for one head size; smaller ones are padded up to it.
 struct HeadKernel {
     std::int64_t head_dim = 0;
-    double forward = 0.5;  ///< fraction of peak on long sequences, at the top clock
-    double backward = 0.4;
-    double memory = 1.0;  ///< of a large copy's bandwidth, what reading the cache reaches
+    WalkKernel forward, backward;
+    DecodeKernel decode;
 };
 
 struct AttentionProfile {
-    std::vector<HeadKernel> kernels;  ///< ascending; empty when the device has no such back end
-    std::int64_t tile_q = 128;
-    std::int64_t tile_kv = 128;
-    Seconds overhead;                            ///< of one thread block
-    Seconds launch;                              ///< of the call
-    Seconds backward_overhead, backward_launch;  ///< the same of the backward pass
+    std::vector<HeadKernel> kernels;                 ///< ascending; empty when the device has no such back end
+    Seconds launch, backward_launch, decode_launch;  ///< of the call
+    Seconds grouped;                                 ///< of summing dK and dV over the heads of a group
+    Seconds split;                                   ///< of summing the parts of keys that were split
+    double split_below = 0.0;  ///< fewer thread blocks a unit split the keys of many queries too; 0: never
+    double exposed = 0.3;      ///< of the shorter of walking and loading, what the longer does not hide
+    double passes = 0.8;       ///< of a large copy's bandwidth, what the passes around a backward kernel reach
+    DecodeKernel brief;        ///< for few keys, at head size 128; a step of zero: there is none
 };
 
 /// Kernels that stream memory.

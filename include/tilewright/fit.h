@@ -25,8 +25,13 @@ struct Observation {
 /// The kernels among samples (gemm, attention, stream); samples without a time are left out.
 std::vector<Observation> observe(const std::vector<Sample>& samples);
 
-/// Whether a weight's shape is held out where nothing else says: every fourth, by a hash of layout, n and k.
+/// Whether a shape is held out where nothing else says: every fourth, by a hash of layout, n and k, or of heads, key
+/// heads and head size.
 bool held_out_by_shape(const Gemm& gemm);
+bool held_out_by_shape(const Attention& attention);
+
+/// The family of an attention kernel: back end and pass.
+std::string family_of(const Attention& attention);
 
 /// All but sustained samples that had not settled: their clock had fallen while the board drew less than its limit.
 std::vector<Observation> settled(std::vector<Observation> observations, const Device& device);

@@ -19,22 +19,41 @@ namespace {
 
 constexpr std::size_t largest_sample_file = std::size_t{1} << 30U;
 
-/// Rows of a bulk file of products with a column latency_us; whole weights are held out by their shape.
+Result<Observation> product_of(const read::CsvTable& table, const read::CsvRow& row) {
+    const Result<read::GemmRow> read = read::read_gemm_row(table, row);
+    if (!read) return read.problems();
+    Observation seen;
+    seen.op.work = read->gemm;
+    seen.held_out = held_out_by_shape(read->gemm);
+    seen.family = std::string(name_of(read->gemm.precision)) + (read->gemm.batch > 1 ? " batched gemm" : " gemm");
+    return seen;
+}
+
+Result<Observation> attention_of(const read::CsvTable& table, const read::CsvRow& row) {
+    const Result<read::AttentionRow> read = read::read_attention_row(table, row);
+    if (!read) return read.problems();
+    Observation seen;
+    seen.op.work = read->attention;
+    seen.held_out = held_out_by_shape(read->attention);
+    seen.family = family_of(read->attention);
+    return seen;
+}
+
+/// Rows of a bulk file with a column latency_us: of attention where there is a column of queries, of products
+/// otherwise. Whole shapes are held out.
 Problems take_csv(const std::string& bytes, const std::string& path, std::vector<Observation>& out) {
-    const Result<read::CsvTable> table = read::read_bulk(bytes, path, read::BulkKind::Gemm);
+    const bool attention = bytes.substr(0, bytes.find('\n')).find("q_len") != std::string::npos;
+    const auto kind = attention ? read::BulkKind::Attention : read::BulkKind::Gemm;
+    const Result<read::CsvTable> table = read::read_bulk(bytes, path, kind);
     if (!table) return table.problems();
     if (const Problems missing = read::require_columns(*table, {"latency_us"}); !missing.empty()) return missing;
     for (const read::CsvRow& row : table->rows) {
-        const Result<read::GemmRow> gemm = read::read_gemm_row(*table, row);
-        if (!gemm) return gemm.problems();
+        Result<Observation> seen = attention ? attention_of(*table, row) : product_of(*table, row);
+        if (!seen) return seen.problems();
         read::CsvCells cells(*table, row);
-        Observation seen;
-        seen.op.work = gemm->gemm;
-        seen.time_s = cells.positive("latency_us") * 1e-6;
-        seen.held_out = held_out_by_shape(gemm->gemm);
-        seen.family = std::string(name_of(gemm->gemm.precision)) + (gemm->gemm.batch > 1 ? " batched gemm" : " gemm");
+        seen->time_s = cells.positive("latency_us") * 1e-6;
         if (!cells.clean()) return cells.problems();
-        out.push_back(std::move(seen));
+        out.push_back(std::move(*seen));
     }
     return {};
 }
@@ -60,7 +79,8 @@ Problem cannot_write(const std::string& path) { return {path, 0, "cannot be writ
 
 std::vector<FlagGroup> fit_flags() {
     return {{"Samples",
-             {{"--samples", "FILE", "JSON Lines of samples, or CSV of products with a column latency_us", Kind::Text},
+             {{"--samples", "FILE", "JSON Lines of samples, or CSV of gemm or attention with a column latency_us",
+               Kind::Text},
               {"--device", "NAME", "the device they were taken on", Kind::Text},
               {"--source", "TEXT", "where they come from; the profile says it", Kind::Text},
               {"--output", "FILE", "the profile (-o)", Kind::Text},

@@ -74,6 +74,55 @@ TEST(Attention, DecodingIsBoundByTheCache) {
     EXPECT_LT(pricer.price(decode).time, microseconds(25));
 }
 
+TEST(Attention, BlocksRunInWholeWaves) {
+    const Pricer pricer(h200(), assumed_profile(h200()), Clock::Burst);
+    Attention attention = causal(128);
+    attention.causal = false;
+    attention.batch = 1;
+    const auto time = [&](std::int64_t heads) {
+        attention.heads = attention.kv_heads = heads;
+        return pricer.price(attention).time;
+    };
+    EXPECT_NEAR(time(5) / time(8), 1.0, 0.05);  // 160 and 256 blocks on 132 units
+    EXPECT_GT(time(9) / time(8), 1.3);
+}
+
+TEST(Attention, ABackwardPassSumsTheGradientsOfGroupedHeads) {
+    const Pricer pricer(h200(), assumed_profile(h200()), Clock::Burst);
+    Attention alone = causal(128, AttentionPass::Backward), grouped = alone;
+    grouped.kv_heads = 4;
+    EXPECT_GT(pricer.price(grouped).time, pricer.price(alone).time);
+    EXPECT_GT(pricer.price(grouped).term(Term::Memory), pricer.price(alone).term(Term::Memory));
+}
+
+TEST(Attention, HeadsOfOddWordsAreReadSlower) {
+    Profile profile = assumed_profile(h200());
+    for (HeadKernel& kernel : profile.cudnn.kernels) kernel.forward.narrow_walk = kernel.decode.narrow = 1.2;
+    const Pricer pricer(h200(), profile, Clock::Burst);
+    EXPECT_GT(pricer.price(causal(120)).time, pricer.price(causal(128)).time);
+    EXPECT_EQ(pricer.price(causal(112)).term(Term::Occupancy), pricer.price(causal(128)).term(Term::Occupancy));
+    EXPECT_GT(pricer.price(causal(71)).time, pricer.price(causal(72)).time);  // copied into a padded operand first
+}
+
+TEST(Attention, ALargerBatchNeverDecodesFaster) {
+    Profile profile = assumed_profile(h200());
+    profile.cudnn.brief = {2, microseconds(3), microseconds(3)};
+    const Pricer pricer(h200(), profile, Clock::Burst);
+    for (std::int64_t keys : {100, 200, 256, 500, 1000, 5000}) {
+        Seconds last;
+        for (std::int64_t batch = 1; batch <= 1024; batch *= 2) {
+            Attention decode = causal(128);
+            decode.batch = batch;
+            decode.kv_heads = 4;
+            decode.q_len = 1;
+            decode.kv_len = keys;
+            const Seconds time = pricer.price(decode).time;
+            EXPECT_GE(time, last) << keys << " keys, batch " << batch;
+            last = time;
+        }
+    }
+}
+
 TEST(Attention, UnfusedIsTheSumOfItsKernels) {
     const Pricer pricer(h200(), assumed_profile(h200()));
     Attention attention = causal(128);
@@ -88,6 +137,8 @@ TEST(Attention, UnfusedIsTheSumOfItsKernels) {
     Attention named = attention;
     named.backend = AttentionBackend::Unfused;
     EXPECT_EQ(pricer.price(attention).time, pricer.price(named).time);
+    named.kv_heads = 4;  // the query heads of a group are rows of one product
+    EXPECT_LT(pricer.price(named).time, pricer.price(attention).time);
 }
 
 }  // namespace

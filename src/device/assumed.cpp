@@ -45,75 +45,6 @@ GemmProfile gemm_profile(const Device& device, const Constants& constants) {
     return gemm;
 }
 
-// Fused attention: fractions of peak in the main loop of long causal sequences. A thread block's overhead, which they
-// leave out, is what makes the rates of short sequences fall (public timings by length).
-
-/// cuDNN 9 on an H200: 430/380, 610/500, 620/270, 650/350 TFLOP/s of 989 at lengths where the overhead is about 0.08.
-const AttentionProfile cudnn_on_hopper{{{64, 0.47, 0.42}, {128, 0.67, 0.55}, {192, 0.68, 0.30}, {256, 0.71, 0.385}},
-                                       128,
-                                       128,
-                                       microseconds(2.8),
-                                       {},
-                                       {},
-                                       {}};
-/// Blackwell forward: public B200 timings; backward as Hopper.
-const AttentionProfile cudnn_on_blackwell{{{64, 0.36, 0.34}, {128, 0.61, 0.50}, {192, 0.63, 0.30}, {256, 0.66, 0.38}},
-                                          128,
-                                          128,
-                                          microseconds(1.9),
-                                          {},
-                                          {},
-                                          {}};
-/// FlashAttention-2 on an H200, as above: it does not use the Hopper matrix instructions.
-const AttentionProfile flash2_on_hopper{{{32, 0.18, 0.17},
-                                         {64, 0.27, 0.24},
-                                         {96, 0.31, 0.22},
-                                         {128, 0.34, 0.27},
-                                         {160, 0.31, 0.23},
-                                         {192, 0.30, 0.21},
-                                         {224, 0.30, 0.22},
-                                         {256, 0.30, 0.23}},
-                                        128,
-                                        64,
-                                        microseconds(2.2),
-                                        {},
-                                        {},
-                                        {}};
-/// FlashAttention-2 on an A100: Dao 2023, figures 4 to 6, causal; forward at 128 agrees with public A100 timings.
-const AttentionProfile flash2_on_ampere{{{32, 0.40, 0.34},
-                                         {64, 0.56, 0.48},
-                                         {96, 0.58, 0.48},
-                                         {128, 0.60, 0.52},
-                                         {160, 0.56, 0.42},
-                                         {192, 0.56, 0.42},
-                                         {224, 0.54, 0.42},
-                                         {256, 0.56, 0.44}},
-                                        128,
-                                        64,
-                                        microseconds(2.5),
-                                        {},
-                                        {},
-                                        {}};
-
-constexpr double a100_half_fraction = 0.93;
-
-/// Where a library reaches less of the peak in products than on an A100, its attention is assumed to do so too.
-AttentionProfile scaled(AttentionProfile attention, double factor) {
-    for (HeadKernel& kernel : attention.kernels) {
-        kernel.forward *= factor;
-        kernel.backward *= factor;
-    }
-    return attention;
-}
-
-void set_attention(Profile& profile, const Device& device) {
-    const bool fused = resolve(AttentionBackend::Auto, device, 64) != AttentionBackend::Unfused;
-    const double products = constants_of(device).half_fraction / a100_half_fraction;
-    if (fused) profile.flash2 = has_bulk_copies(device) ? flash2_on_hopper : scaled(flash2_on_ampere, products);
-    if (!has_bulk_copies(device)) return;
-    profile.cudnn = device.architecture == Architecture::Hopper ? cudnn_on_hopper : cudnn_on_blackwell;
-}
-
 /// A board of `watts_per_teraflop` settles at `sustained_fraction` of the top clock when its matrix units are busy: at
 /// clock f they draw f^3 of what they would at the top. A board with less power for its peak settles lower.
 PowerProfile power_profile(const Device& device, const Constants& constants) {
@@ -140,12 +71,7 @@ Profile assumed_profile(const Device& device) {
     profile.kernel_gap = microseconds(constants.gap_us);
     profile.host_launch = microseconds(5.0);  // eager PyTorch, one operator
     profile.gemm = profile.narrow_gemm = gemm_profile(device, constants);
-    set_attention(profile, device);
-    for (AttentionProfile* kernels : {&profile.cudnn, &profile.flash2}) {
-        kernels->launch = profile.kernel_gap;
-        kernels->backward_overhead = kernels->overhead;
-        kernels->backward_launch = profile.kernel_gap * 3.0;  // row sums before, dQ after
-    }
+    assume_attention(device, profile);
     profile.stream.ramp = profile.bandwidth_ramp;
     profile.stream.launch = profile.kernel_gap;
     profile.link_fraction = 0.72;

@@ -29,4 +29,7 @@ struct Constants {
 /// Those of the device's architecture.
 const Constants& constants_of(const Device& device);
 
+/// Sets the fused attention kernels that the device has.
+void assume_attention(const Device& device, Profile& profile);
+
 }  // namespace tilewright

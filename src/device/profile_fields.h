@@ -44,20 +44,49 @@ void visit_gemm(std::string_view name, Gemm& gemm, Visitor& visit) {
     });
 }
 
+template <class Kernel, class Visitor>
+void visit_walk(std::string_view name, Kernel& kernel, Visitor& visit) {
+    visit.group(name, [&] {
+        visit.count("own_rows", kernel.own);
+        visit.count("step_rows", kernel.step);
+        visit.number("fraction", kernel.fraction);
+        visit.number("block_s", kernel.block.value);
+        visit.number("masked_steps", kernel.masked);
+        visit.number("unmasked", kernel.unmasked);
+        visit.number("ragged", kernel.ragged);
+        visit.number("narrow_block", kernel.narrow_block);
+        visit.number("narrow_walk", kernel.narrow_walk);
+    });
+}
+
+template <class Kernel, class Visitor>
+void visit_decode(std::string_view name, Kernel& kernel, Visitor& visit) {
+    visit.group(name, [&] {
+        visit.count("resident", kernel.resident);
+        visit.number("block_s", kernel.block.value);
+        visit.number("step_s", kernel.step.value);
+        visit.number("memory_fraction", kernel.memory);
+        visit.number("narrow", kernel.narrow);
+    });
+}
+
 template <class Attention, class Visitor>
 void visit_attention(std::string_view name, Attention& attention, Visitor& visit) {
     visit.group(name, [&] {
-        visit.count("tile_q", attention.tile_q);
-        visit.count("tile_kv", attention.tile_kv);
-        visit.number("overhead_s", attention.overhead.value);
         visit.number("launch_s", attention.launch.value);
-        visit.number("backward_overhead_s", attention.backward_overhead.value);
         visit.number("backward_launch_s", attention.backward_launch.value);
+        visit.number("decode_launch_s", attention.decode_launch.value);
+        visit.number("grouped_s", attention.grouped.value);
+        visit.number("split_s", attention.split.value);
+        visit.number("split_below", attention.split_below);
+        visit.number("exposed", attention.exposed);
+        visit.number("passes_fraction", attention.passes);
+        visit_decode("brief", attention.brief, visit);
         visit.list("kernels", attention.kernels, [&](auto& kernel) {
             visit.count("head_dim", kernel.head_dim);
-            visit.number("forward", kernel.forward);
-            visit.number("backward", kernel.backward);
-            visit.number("memory_fraction", kernel.memory);
+            visit_walk("forward", kernel.forward, visit);
+            visit_walk("backward", kernel.backward, visit);
+            visit_decode("decode", kernel.decode, visit);
         });
     });
 }

@@ -50,9 +50,7 @@ void take_attention(const Sample& sample, Observation& seen) {
     attention.pass = word(sample, "pass") == "backward" ? AttentionPass::Backward : AttentionPass::Forward;
     attention.backend = find_named<AttentionBackend>(word(sample, "backend")).value_or(AttentionBackend::Auto);
     attention.precision = precision_of(sample);
-    const bool decode = attention.q_len == 1 && attention.kv_len > 1;
-    seen.family =
-        std::string(name_of(attention.backend)) + " " + (decode ? "decode" : std::string(name_of(attention.pass)));
+    seen.family = family_of(attention);
     seen.op.work = attention;
 }
 
@@ -82,13 +80,25 @@ void take_stream(const Sample& sample, Observation& seen) {
     seen.op.work = stream;
 }
 
+/// One in four, by a hash of three numbers.
+bool one_in_four(std::int64_t a, std::int64_t b, std::int64_t c) {
+    auto mixed = static_cast<std::uint64_t>(a) * 0x9e3779b97f4a7c15U;
+    mixed = (mixed ^ (mixed >> 29) ^ static_cast<std::uint64_t>(b)) * 0xbf58476d1ce4e5b9U;
+    mixed = (mixed ^ (mixed >> 32) ^ static_cast<std::uint64_t>(c)) * 0x94d049bb133111ebU;
+    return ((mixed >> 40) & 3U) == 0;
+}
+
 }  // namespace
 
-bool held_out_by_shape(const Gemm& gemm) {
-    auto mixed = static_cast<std::uint64_t>(gemm.n) * 0x9e3779b97f4a7c15U;
-    mixed = (mixed ^ (mixed >> 29) ^ static_cast<std::uint64_t>(gemm.k)) * 0xbf58476d1ce4e5b9U;
-    mixed = (mixed ^ (mixed >> 32) ^ static_cast<std::uint64_t>(gemm.layout)) * 0x94d049bb133111ebU;
-    return ((mixed >> 40) & 3U) == 0;
+bool held_out_by_shape(const Gemm& gemm) { return one_in_four(gemm.n, gemm.k, static_cast<std::int64_t>(gemm.layout)); }
+
+std::string family_of(const Attention& attention) {
+    const bool decode = attention.q_len == 1 && attention.kv_len > 1;
+    return std::string(name_of(attention.backend)) + " " + (decode ? "decode" : std::string(name_of(attention.pass)));
+}
+
+bool held_out_by_shape(const Attention& attention) {
+    return one_in_four(attention.heads, attention.kv_heads, attention.head_dim);
 }
 
 std::vector<Observation> observe(const std::vector<Sample>& samples) {
@@ -106,7 +116,10 @@ std::vector<Observation> observe(const std::vector<Sample>& samples) {
         seen.mode = sample.clock;
         const auto split = find_field(sample.tags, "split");
         const Gemm* gemm = std::get_if<Gemm>(&seen.op.work);
-        seen.held_out = split ? *split == "judge" : gemm != nullptr && held_out_by_shape(*gemm);
+        const Attention* attention = std::get_if<Attention>(&seen.op.work);
+        seen.held_out = split             ? *split == "judge"
+                        : gemm != nullptr ? held_out_by_shape(*gemm)
+                                          : attention != nullptr && held_out_by_shape(*attention);
         result.push_back(std::move(seen));
     }
     return result;

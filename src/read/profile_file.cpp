@@ -141,6 +141,10 @@ void check_gemm(const GemmProfile& gemm, const std::string& name, Report& report
     if (!fine) report.add(0, name + " has no tiles, or a constant that is not positive", "fit the profile again");
 }
 
+bool divides(const HeadKernel& kernel) {
+    return positive(kernel.forward.fraction) && positive(kernel.backward.fraction) && positive(kernel.decode.memory);
+}
+
 void check(const Profile& profile, Report& report) {
     bool fine = positive(profile.bandwidth_fraction) && profile.gemm_correction.limit >= 1.0 &&
                 positive(profile.gemm_correction.pivot_s) && positive(profile.link_fraction) &&
@@ -149,9 +153,8 @@ void check(const Profile& profile, Report& report) {
     for (double fraction : profile.stream.fraction) fine = fine && positive(fraction);
     for (double fraction : profile.compute_fraction) fine = fine && positive(fraction);
     for (const AttentionProfile* attention : {&profile.cudnn, &profile.flash2}) {
-        for (const HeadKernel& kernel : attention->kernels) {
-            fine = fine && positive(kernel.forward) && positive(kernel.backward) && positive(kernel.memory);
-        }
+        for (const HeadKernel& kernel : attention->kernels) fine = fine && divides(kernel);
+        fine = fine && positive(attention->passes) && positive(attention->brief.memory);
     }
     if (!fine) report.add(0, "a constant that prices divide by is not positive", "fit the profile again");
     check_gemm(profile.gemm, "gemm", report);

@@ -1,0 +1,197 @@
+// Fused attention, one back end at a time: first all constants at the tiles that are assumed, then the tiles of each
+// head size and pass by trying them, then all constants again.
+#include <cmath>
+
+#include "fit/parts.h"
+#include "fit/solve.h"
+
+namespace tilewright {
+namespace {
+
+constexpr std::size_t least_points = 20;     ///< of a back end; fewer leave what is assumed
+constexpr std::size_t least_of_kernel = 12;  ///< to try its tiles
+
+using Backend = AttentionProfile Profile::*;
+
+/// What a sample of a back end was taken of.
+enum class Kind { Forward, Backward, Decode };
+
+Kind kind_of(const Attention& attention) {
+    if (attention.pass == AttentionPass::Backward) return Kind::Backward;
+    return attention.q_len == 1 ? Kind::Decode : Kind::Forward;
+}
+
+const Attention& attention_of(const Observation* one) { return std::get<Attention>(one->op.work); }
+
+template <class Keep>
+Observations chosen(const Observations& seen, Keep keep) {
+    Observations result;
+    for (const Observation* one : seen) {
+        if (keep(attention_of(one))) result.push_back(one);
+    }
+    return result;
+}
+
+std::vector<Parameter> parameters_of(WalkKernel& kernel) {
+    return {{&kernel.fraction, 1.0}, &kernel.block.value, &kernel.masked,      &kernel.unmasked,
+            &kernel.ragged,          &kernel.narrow_walk, &kernel.narrow_block};
+}
+
+std::vector<Parameter> parameters_of(DecodeKernel& kernel) {
+    return {&kernel.block.value, &kernel.step.value, {&kernel.memory, 1.0}, &kernel.narrow};
+}
+
+void append(std::vector<Parameter>& all, const std::vector<Parameter>& more) {
+    all.insert(all.end(), more.begin(), more.end());
+}
+
+/// What the kernels of all head sizes share.
+std::vector<Parameter> shared_parameters(AttentionProfile& kernels) {
+    std::vector<Parameter> result = {
+        &kernels.launch.value, &kernels.backward_launch.value, &kernels.decode_launch.value, &kernels.grouped.value,
+        &kernels.split.value,  {&kernels.exposed, 1.0},        {&kernels.passes, 1.0}};
+    if (kernels.brief.step.value > 0.0) append(result, parameters_of(kernels.brief));
+    return result;
+}
+
+std::vector<Parameter> parameters_of(AttentionProfile& kernels) {
+    std::vector<Parameter> result = shared_parameters(kernels);
+    for (HeadKernel& kernel : kernels.kernels) {
+        append(result, parameters_of(kernel.forward));
+        append(result, parameters_of(kernel.backward));
+        append(result, parameters_of(kernel.decode));
+    }
+    return result;
+}
+
+/// Everything but tiles and rate.
+void copy_habits(const WalkKernel& from, WalkKernel& to) {
+    const WalkKernel own = to;
+    to = from;
+    to.own = own.own;
+    to.step = own.step;
+    to.fraction = own.fraction;
+}
+
+/// A back end's samples, and the profile that they shape.
+struct Task {
+    const Observations& seen;
+    const Device& device;
+    Profile& profile;
+    AttentionProfile& kernels;
+
+    Residuals residuals(const Observations& some) const {
+        return [this, &some] { return log_errors(some, device, profile); };
+    }
+
+    double loss(const Observations& some) const {
+        double sum = 0.0;
+        for (double error : log_errors(some, device, profile)) sum += std::abs(error);
+        return sum;
+    }
+
+    /// Samples whose head size is padded up to this kernel's.
+    Observations of(const HeadKernel& kernel, Kind kind) const {
+        std::int64_t below = 0;
+        for (const HeadKernel& other : kernels.kernels) {
+            if (other.head_dim < kernel.head_dim) below = other.head_dim;
+        }
+        return chosen(seen, [&](const Attention& a) {
+            return kind_of(a) == kind && below < a.head_dim && a.head_dim <= kernel.head_dim;
+        });
+    }
+
+    /// Takes the best of some forms of a kernel, each with its constants fitted.
+    template <class Kernel>
+    void best_of(Kernel& kernel, const std::vector<Kernel>& forms, const Observations& own) const {
+        if (own.size() < least_of_kernel) return;
+        Kernel best = kernel;
+        double least = HUGE_VAL;
+        for (const Kernel& form : forms) {
+            kernel = form;
+            solve(parameters_of(kernel), residuals(own));
+            const double off = loss(own);
+            if (off < least) best = kernel;
+            least = std::min(least, off);
+        }
+        kernel = best;
+    }
+};
+
+/// Few samples for many head sizes: each has a rate of its own, all else they share with the first.
+void fit_few(const Task& task) {
+    std::vector<HeadKernel>& heads = task.kernels.kernels;
+    std::vector<Parameter> parameters = shared_parameters(task.kernels);
+    for (WalkKernel* kernel : {&heads.front().forward, &heads.front().backward}) {
+        append(parameters, {{&kernel->fraction, 1.0},
+                            &kernel->block.value,
+                            &kernel->masked,
+                            &kernel->unmasked,
+                            &kernel->ragged,
+                            &kernel->narrow_walk});
+    }
+    for (std::size_t i = 1; i < heads.size(); ++i) {
+        append(parameters, {{&heads[i].forward.fraction, 1.0}, {&heads[i].backward.fraction, 1.0}});
+    }
+    const auto share = [&] {
+        for (HeadKernel& head : heads) {
+            copy_habits(heads.front().forward, head.forward);
+            copy_habits(heads.front().backward, head.backward);
+        }
+    };
+    solve(parameters, [&] {
+        share();
+        return log_errors(task.seen, task.device, task.profile);
+    });
+    share();
+}
+
+std::vector<WalkKernel> tilings(const WalkKernel& kernel) {
+    std::vector<WalkKernel> result;
+    for (std::int64_t own : {64, 128, 192, 256}) {
+        for (std::int64_t step : {64, 128, 256}) {
+            result.push_back(kernel);
+            result.back().own = own;
+            result.back().step = step;
+        }
+    }
+    return result;
+}
+
+std::vector<DecodeKernel> residences(const DecodeKernel& kernel) {
+    std::vector<DecodeKernel> result(3, kernel);
+    for (std::size_t i = 0; i < result.size(); ++i) result[i].resident = static_cast<std::int64_t>(i) + 1;
+    return result;
+}
+
+void fit_many(const Task& task) {
+    std::vector<HeadKernel>& heads = task.kernels.kernels;
+    const std::vector<HeadKernel> assumed = heads;
+    solve(parameters_of(task.kernels), task.residuals(task.seen));
+    for (std::size_t i = 0; i < heads.size(); ++i) {
+        task.best_of(heads[i].forward, tilings(assumed[i].forward), task.of(heads[i], Kind::Forward));
+        task.best_of(heads[i].backward, tilings(assumed[i].backward), task.of(heads[i], Kind::Backward));
+        task.best_of(heads[i].decode, residences(assumed[i].decode), task.of(heads[i], Kind::Decode));
+    }
+    solve(parameters_of(task.kernels), task.residuals(task.seen));
+}
+
+void fit_backend(AttentionBackend backend, const Observations& seen, const Device& device, Profile& profile) {
+    AttentionProfile& kernels = backend == AttentionBackend::Cudnn ? profile.cudnn : profile.flash2;
+    const Observations own =
+        chosen(seen, [&](const Attention& a) { return resolve(a.backend, device, a.head_dim) == backend; });
+    if (own.size() < least_points || kernels.kernels.empty()) return;
+    const Task task{own, device, profile, kernels};
+    if (backend == AttentionBackend::Cudnn) kernels.brief = {2, kernels.launch, kernels.launch};
+    own.size() < least_points* kernels.kernels.size() ? fit_few(task) : fit_many(task);
+    profile.attention_evidence = Evidence::Fitted;
+}
+
+}  // namespace
+
+void fit_attention(const Observations& seen, const Device& device, Profile& profile) {
+    fit_backend(AttentionBackend::Cudnn, seen, device, profile);
+    fit_backend(AttentionBackend::Flash2, seen, device, profile);
+}
+
+}  // namespace tilewright
