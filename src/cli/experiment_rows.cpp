@@ -168,18 +168,14 @@ std::optional<Row> measurable(const Row& row, const Device& device) {
     return runs;
 }
 
-std::string bulk_file(const std::vector<Point>& points, const std::string& kind, const Timings& timings,
-                      const Device& device) {
+std::string bulk_file(const std::vector<Row>& rows, const Device& device) {
     std::string text;
     std::set<std::string> seen;
-    for (const Point& point : points) {
-        for (const Row& row : point.rows) {
-            if (row.kind != kind || timings.find(row)) continue;
-            const std::optional<Row> runs = measurable(row, device);
-            if (!runs || !seen.insert(identity(kind, runs->columns)).second) continue;
-            if (text.empty()) text = line_of(runs->columns, &Fields::value_type::first);
-            text += line_of(runs->columns, &Fields::value_type::second);
-        }
+    for (const Row& row : rows) {
+        const std::optional<Row> runs = measurable(row, device);
+        if (!runs || !seen.insert(identity(runs->kind, runs->columns)).second) continue;
+        if (text.empty()) text = line_of(runs->columns, &Fields::value_type::first);
+        text += line_of(runs->columns, &Fields::value_type::second);
     }
     return text;
 }

@@ -38,8 +38,7 @@ std::optional<Spent> measured(const Point& point, const Timings& timings, Flops 
 /// The row as `tilewright-measure` takes it on this device; empty when it cannot run there.
 std::optional<Row> measurable(const Row& row, const Device& device);
 
-/// One kind of row of all points as a bulk file, each op once; those that were timed already are left out.
-std::string bulk_file(const std::vector<Point>& points, const std::string& kind, const Timings& timings,
-                      const Device& device);
+/// Rows of one kind as a bulk file, each op once; without those that cannot be measured on this device.
+std::string bulk_file(const std::vector<Row>& rows, const Device& device);
 
 }  // namespace tilewright::cli

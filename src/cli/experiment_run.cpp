@@ -39,14 +39,29 @@ void take_published(const std::string& device, render::Outcome& outcome) {
     outcome.published = published_for(outcome.experiment, outcome.published_device);
 }
 
+/// The devices an experiment compares, by the names it gives them, and the one asked for if it is not among them.
+Result<std::vector<std::pair<std::string, Device>>> compared_devices(const Experiment& experiment,
+                                                                     const Device& asked) {
+    std::vector<std::pair<std::string, Device>> all;
+    bool listed = false;
+    for (const std::string& name : experiment.devices) {
+        Result<FoundDevice> found = find_gpu(name);
+        if (!found) return found.problems();
+        listed |= found->device.name == asked.name;
+        all.emplace_back(name, std::move(found->device));
+    }
+    if (!listed) all.emplace_back(asked.name, asked);
+    return all;
+}
+
 Problems compare_devices(const Setting& setting, render::Outcome& outcome) {
+    const auto devices = compared_devices(outcome.experiment, setting.device);
+    if (!devices) return devices.problems();
     outcome.device.clear();
-    for (const std::string& name : outcome.experiment.devices) {
-        const Result<FoundDevice> device = find_gpu(name);
-        if (!device) return device.problems();
+    for (const auto& [name, device] : *devices) {
         outcome.device += (outcome.device.empty() ? "" : ", ") + name;
-        if (Problems bad = run_on(device->device, setting, name, outcome); !bad.empty()) return bad;
-        for (FigureCell cell : published_for(outcome.experiment, device->device.name).cells) {
+        if (Problems bad = run_on(device, setting, name, outcome); !bad.empty()) return bad;
+        for (FigureCell cell : published_for(outcome.experiment, device.name).cells) {
             cell.series = name;
             outcome.published.cells.push_back(cell);
         }
@@ -80,15 +95,19 @@ Result<render::Outcome> run(const Experiment& experiment, const Setting& setting
 
 Result<std::string> shapes_to_measure(const std::vector<Experiment>& experiments, const std::string& kind,
                                       const Setting& setting) {
-    std::vector<Point> points;
+    std::vector<Row> missing;
+    const Hertz top_clock = find_profile(setting.device).top_clock;
     for (const Experiment& experiment : experiments) {
-        std::vector<Point> more = expand(experiment, setting.precision.value_or(experiment.precision));
-        if (const auto graphs = kernels_of(more, experiment.name); !graphs) return graphs.problems();
-        points.insert(points.end(), more.begin(), more.end());
+        const std::vector<Point> points = expand(experiment, setting.precision.value_or(experiment.precision));
+        if (const auto graphs = kernels_of(points, experiment.name); !graphs) return graphs.problems();
+        const Timings timings(setting.samples, setting.device, setting.clock.value_or(experiment.clock), top_clock);
+        for (const Point& point : points) {
+            for (const Row& row : point.rows) {
+                if (row.kind == kind && !timings.find(row)) missing.push_back(row);
+            }
+        }
     }
-    const Timings timings(setting.samples, setting.device, setting.clock.value_or(Clock::Burst),
-                          find_profile(setting.device).top_clock);
-    return bulk_file(points, kind, timings, setting.device);
+    return bulk_file(missing, setting.device);
 }
 
 }  // namespace tilewright::cli

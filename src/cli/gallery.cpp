@@ -11,6 +11,7 @@ namespace {
 
 constexpr const char* gallery_gpus[] = {"a100", "h200"};
 constexpr const char* plots_folder = "paper";
+constexpr render::ChartSize half_a_page{520, 340};
 
 Problems add_outcome(const Experiment& experiment, const Setting& setting, const std::string& folder,
                      render::GalleryEntry& entry) {
@@ -20,7 +21,7 @@ Problems add_outcome(const Experiment& experiment, const Setting& setting, const
     const std::string plot = std::string(plots_folder) + "/" + experiment.name + suffix + ".svg";
     entry.plots.push_back(plot);
     entry.outcomes.push_back(std::move(*outcome));
-    return write_file(folder + "/" + plot, render::outcome_svg(entry.outcomes.back()));
+    return write_file(folder + "/" + plot, render::outcome_svg(entry.outcomes.back(), half_a_page));
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ Result<std::vector<Sample>> samples_in(const std::string& path) {
 }
 
 Result<Setting> setting_of(const Arguments& arguments) {
-    const bool named = arguments.has("--gpu") || arguments.has("--device-file");
+    const bool named = arguments.has("--gpu") || arguments.has("--device-file") || arguments.has("--measure");
     Result<FoundDevice> device = named ? device_of(arguments) : find_gpu(paper_gpu);
     if (!device) return device.problems();
     Setting setting{
@@ -93,14 +93,20 @@ Result<int> measure(const Arguments& arguments, const Experiment& experiment, Se
 }
 
 Result<int> run_one(const Arguments& arguments, const Experiment& experiment, Setting& setting, Session& session) {
+    const auto plot = arguments.text("--svg");
+    if (plot) {
+        if (Problems bad = write_file(*plot, ""); !bad.empty()) return bad;
+    }
     if (arguments.has("--measure")) {
         const Result<int> code = measure(arguments, experiment, setting, session);
         if (!code || *code != exit_fine) return code;
     }
     const Result<render::Outcome> outcome = run(experiment, setting);
     if (!outcome) return outcome.problems();
-    if (const auto path = arguments.text("--svg")) {
-        if (Problems bad = write_file(*path, outcome_svg(*outcome)); !bad.empty()) return bad;
+    if (!setting.samples.empty() && outcome->measured.cells.empty())
+        warn(session, "no sample is of an op of this experiment on " + outcome->device + " at that clock");
+    if (plot) {
+        if (Problems bad = write_file(*plot, outcome_svg(*outcome)); !bad.empty()) return bad;
     }
     session.out = arguments.has("--json") ? outcome_json(*outcome) : outcome_text(*outcome, session.out_style);
     return exit_fine;

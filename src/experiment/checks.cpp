@@ -16,7 +16,20 @@ std::string fixed(double value, int digits) {
     return {text.data(), end.ptr};
 }
 
-std::string label(const FigureCell& cell) { return cell.series.empty() ? cell.x : cell.x + " " + cell.series; }
+std::string with_name(const std::string& name, const std::string& value) {
+    return number_of(value) ? name + " " + value : value;
+}
+
+/// A term as a sentence names it.
+std::string in_words(Term term) {
+    switch (term) {
+        case Term::Roofline: return "what even a perfect kernel takes";
+        case Term::Correction: return "the learnt correction";
+        case Term::Tile:
+        case Term::Wave: return std::string(name_of(term)) + " quantization";
+        default: return std::string(name_of(term));
+    }
+}
 
 }  // namespace
 
@@ -31,18 +44,11 @@ std::string times(double factor) { return fixed(factor, 2) + "×"; }
 
 std::string reason(const FigureCell& from, const FigureCell& to) {
     std::size_t most = 0;
-    double growth = 0.0, all = 0.0;
-    for (std::size_t i = 0; i < from.terms.size(); ++i) {
-        const double grown = to.terms[i] - from.terms[i];
-        all += std::max(grown, 0.0);
-        if (grown > growth) {
-            growth = grown;
-            most = i;
-        }
+    for (std::size_t i = 1; i < from.terms.size(); ++i) {
+        if (to.terms[i] - from.terms[i] > to.terms[most] - from.terms[most]) most = i;
     }
-    if (all <= 0.0) return "";
-    const Term term = static_cast<Term>(most);
-    return ", most of it " + (term == Term::Roofline ? "what even a perfect kernel takes" : std::string(name_of(term)));
+    if (to.terms[most] <= from.terms[most]) return "";
+    return ", chiefly " + in_words(static_cast<Term>(most));
 }
 
 const FigureCell* Scene::cell(std::string_view name) const {
@@ -51,6 +57,11 @@ const FigureCell* Scene::cell(std::string_view name) const {
     const auto found =
         std::find_if(figure.cells.begin(), figure.cells.end(), [&](const FigureCell& cell) { return cell.x == name; });
     return found == figure.cells.end() ? nullptr : &*found;
+}
+
+std::string Scene::place(const FigureCell& cell) const {
+    const std::string x = with_name(experiment.means ? experiment.series_label : experiment.x_label, cell.x);
+    return cell.series.empty() ? x : x + ", " + with_name(experiment.series_label, cell.series);
 }
 
 std::vector<const FigureCell*> Scene::named() const {
@@ -65,12 +76,20 @@ std::vector<const FigureCell*> Scene::named() const {
 Judgement order(const Scene& scene) {
     const std::vector<const FigureCell*> cells = scene.named();
     if (cells.size() < 2) return {};
-    std::string text;
+    const bool one_x =
+        std::all_of(cells.begin(), cells.end(), [&](const auto* cell) { return cell->x == cells[0]->x; });
+    const std::string& names = scene.experiment.series_label;
+    std::string text = one_x ? "at " + with_name(scene.experiment.x_label, cells[0]->x) + ", " : "";
     std::size_t climbs = 0;
     for (std::size_t i = 0; i < cells.size(); ++i) {
-        const bool up = i > 0 && scene.merit(*cells[i]) > scene.merit(*cells[i - 1]);
-        climbs += up ? 1 : 0;
-        text += (i == 0 ? "" : up ? " < " : " ≥ ") + label(*cells[i]) + " (" + figure_text(cells[i]->y) + ")";
+        const double step = i == 0 ? 1.0 : scene.merit(*cells[i]) / scene.merit(*cells[i - 1]);
+        climbs += step > 1.0 ? 1 : 0;
+        text += (i == 0                         ? ""
+                 : std::abs(step - 1.0) < 0.005 ? " ≈ "
+                 : step > 1.0                   ? " < "
+                                                : " > ") +
+                (one_x ? with_name(names, cells[i]->series) : scene.place(*cells[i])) + " (" +
+                figure_text(cells[i]->y) + ")";
     }
     const bool ends_up = scene.merit(*cells.back()) > scene.merit(*cells.front());
     return {climbs + 1 == cells.size() ? Verdict::Holds : ends_up ? Verdict::Partly : Verdict::Fails, text};
@@ -89,10 +108,10 @@ Judgement ratio(const Scene& scene) {
                                                                           : Verdict::Fails;
     std::string claimed = "at least " + times(scene.check.least);
     if (scene.check.most > 0.0) claimed = times(scene.check.least) + " to " + times(scene.check.most);
-    const std::string relation = scene.measure == Measure::Share ? " is " : " runs at ";
-    const std::string of = scene.measure == Measure::Share ? " " : " the speed of ";
-    return {verdict, label(*first) + relation + times(factor) + of + label(*second) + " (claimed " + claimed + ")" +
-                         (factor > noticeable ? reason(*first, *second) : "")};
+    const std::string relation = scene.experiment.measure == Measure::Share ? " is " : " runs at ";
+    const std::string of = scene.experiment.measure == Measure::Share ? " " : " the speed of ";
+    return {verdict, scene.place(*first) + relation + times(factor) + of + scene.place(*second) + " (claimed " +
+                         claimed + ")" + (factor > noticeable ? reason(*first, *second) : "")};
 }
 
 namespace {
@@ -161,7 +180,7 @@ Judgement above(const Scene& scene) {
     std::string text;
     for (const FigureCell* cell : cells) {
         kept += cell->y >= scene.check.least ? 1 : 0;
-        text += (text.empty() ? "" : ", ") + label(*cell) + " is " + figure_text(cell->y);
+        text += (text.empty() ? "" : ", ") + scene.place(*cell) + " is " + figure_text(cell->y);
     }
     return {kept == cells.size() ? Verdict::Holds
             : kept > 0           ? Verdict::Partly
@@ -180,8 +199,8 @@ Judgement flat(const Scene& scene) {
     const double spread = (*high)->y / (*low)->y - 1.0;
     return {spread <= scene.check.most ? Verdict::Holds : Verdict::Fails,
             "values differ by " + percent(spread) + " (claimed at most " + percent(scene.check.most) + "), from " +
-                figure_text((*low)->y) + " at " + label(**low) + " to " + figure_text((*high)->y) + " at " +
-                label(**high)};
+                figure_text((*low)->y) + " at " + scene.place(**low) + " to " + figure_text((*high)->y) + " at " +
+                scene.place(**high)};
 }
 
 }  // namespace tilewright

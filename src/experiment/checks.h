@@ -14,7 +14,7 @@ struct Scene {
     const Check& check;
     const Figure& figure;
     const Figure& sweep;  ///< the figure with every point of the sweep: what comes next
-    Measure measure;
+    const Experiment& experiment;
 
     /// The cell that a check names "x" or "x|series"; an unnamed series is the first.
     const FigureCell* cell(std::string_view name) const;
@@ -23,7 +23,10 @@ struct Scene {
     std::vector<const FigureCell*> named() const;
 
     /// How good a value is: a rate or a share as it is, a time inverted.
-    double merit(const FigureCell& cell) const { return measure == Measure::Time ? 1.0 / cell.y : cell.y; }
+    double merit(const FigureCell& cell) const { return experiment.measure == Measure::Time ? 1.0 / cell.y : cell.y; }
+
+    /// "h 16384, heads 32": where a cell is; words need no name before them.
+    std::string place(const FigureCell& cell) const;
 };
 
 using Predicate = Judgement (*)(const Scene& scene);
@@ -47,7 +50,7 @@ std::string figure_text(double value);
 std::string percent(double share);  ///< "12%"
 std::string times(double factor);   ///< "1.18x"
 
-/// ", most of it alignment": the term of a price that grew most from one cell to the other; empty if not predicted.
+/// ", chiefly alignment": the term of a price that grew most from one cell to the other; empty if not predicted.
 std::string reason(const FigureCell& from, const FigureCell& to);
 
 }  // namespace tilewright

@@ -66,9 +66,8 @@ Judgement rises(const Scene& scene) {
     const Verdict verdict = grows && worst.setback <= scene.check.most ? Verdict::Holds
                             : worst.gain > 1.0                         ? Verdict::Partly
                                                                        : Verdict::Fails;
-    const std::string series = first->series.empty() ? "" : " (" + first->series + ")";
-    return {verdict, "from " + figure_text(first->y) + " at " + first->x + " to " + figure_text(last->y) + " at " +
-                         last->x + series + ", largest setback on the way " + percent(worst.setback) +
+    return {verdict, "from " + figure_text(first->y) + " at " + scene.place(*first) + " to " + figure_text(last->y) +
+                         " at " + last->x + ", largest setback on the way " + percent(worst.setback) +
                          " (claimed at most " + percent(scene.check.most) + ")"};
 }
 
@@ -85,7 +84,7 @@ Judgement plateau(const Scene& scene) {
     return {level && starts_low   ? Verdict::Holds
             : level || starts_low ? Verdict::Partly
                                   : Verdict::Fails,
-            "from " + edge->x + " on the lowest value is " + percent(lowest / best) +
+            "from " + scene.place(*edge) + " on the lowest value is " + percent(lowest / best) +
                 " of the best (claimed at least " + percent(1.0 - scene.check.most) + "), the first is " +
                 percent(scene.merit(*line.front()) / best) + " of it"};
 }

@@ -38,7 +38,7 @@ Judgement judge(const Experiment& experiment, const Figure& figure, const Figure
                                         [&](const Named& known) { return known.name == check.kind; });
         if (named == std::end(predicates)) continue;
         if (named->whole && sparse && coverage == Coverage::Most) continue;
-        const Judgement one = named->predicate({check, figure, sweep, experiment.measure});
+        const Judgement one = named->predicate({check, figure, sweep, experiment});
         if (one.verdict == Verdict::Unknown) continue;
         ++told;
         held += one.verdict == Verdict::Holds ? 1 : 0;

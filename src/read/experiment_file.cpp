@@ -50,7 +50,7 @@ std::vector<std::string> values_of_range(std::string_view text) {
 
 class ExperimentReader {
 public:
-    ExperimentReader(const Value& root, Report& report) : root_(root), report_(report), fields_(root, "", report) {}
+    ExperimentReader(const Value& root, Report& report) : report_(report), fields_(root, "", report) {}
 
     Experiment read() {
         out_.name = name_from(report_.where);
@@ -210,7 +210,6 @@ private:
         report_.add(value.line, key + " is " + describe(value), "it must be " + expected);
     }
 
-    const Value& root_;
     Report& report_;
     Fields fields_;
     Experiment out_;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "render/chart.h"
 #include "render/style.h"
 #include "tilewright/figure.h"
 
@@ -46,7 +47,7 @@ std::string experiments_json(const std::vector<Experiment>& experiments);
 std::string outcome_text(const Outcome& outcome, const Style& style);
 std::string outcome_json(const Outcome& outcome);
 
-std::string outcome_svg(const Outcome& outcome);
+std::string outcome_svg(const Outcome& outcome, ChartSize size = {});
 
 /// An experiment in the gallery: on the paper's GPU and on ours, or on those it compares, with the paths of its plots.
 struct GalleryEntry {

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "render/chart.h"
 #include "render/experiment.h"
 
 namespace tilewright::render {
@@ -39,9 +38,9 @@ Series line_of(const Figure& figure, const std::string& name, const Places& plac
     return line;
 }
 
-/// All values of a figure as loose points.
+/// All values of a figure as loose points, or as bars beside the others.
 Series points_of(const Figure& figure, const std::string& name, const Places& places) {
-    Series points{.name = name, .mark = Mark::Points};
+    Series points{.name = name, .mark = places.words() ? Mark::Bars : Mark::Points};
     for (const FigureCell& cell : figure.cells) {
         points.x.push_back(places.of(cell.x));
         points.y.push_back(cell.y);
@@ -114,7 +113,7 @@ void stack(Chart& chart, const Outcome& outcome) {
 
 }  // namespace
 
-std::string outcome_svg(const Outcome& outcome) {
+std::string outcome_svg(const Outcome& outcome, ChartSize size) {
     const Experiment& experiment = outcome.experiment;
     Chart chart{.title = experiment.title + ", " + outcome.device,
                 .description = experiment.claim + " " + verdict_sentence(outcome)};
@@ -127,7 +126,7 @@ std::string outcome_svg(const Outcome& outcome) {
     chart.x.log = experiment.log_x;
     if (experiment.measure == Measure::Share) {
         stack(chart, outcome);
-        return svg(chart);
+        return svg(chart, size);
     }
     if (places.words()) chart.x.categories = places.labels();
     constexpr double largest_size = 1 << 17;  // of a matrix; larger values of x are counts
@@ -135,7 +134,7 @@ std::string outcome_svg(const Outcome& outcome) {
     add_predicted(chart, outcome, places);
     add_published(chart, outcome, places);
     if (!outcome.measured.cells.empty()) chart.series.push_back(points_of(outcome.measured, "measured", places));
-    return svg(chart);
+    return svg(chart, size);
 }
 
 }  // namespace tilewright::render

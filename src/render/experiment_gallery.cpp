@@ -37,7 +37,7 @@ std::string measured_cell(const Outcome& outcome) {
     return outcome.by_measurement.verdict == Verdict::Unknown ? "a few points" : verdict_cell(outcome.by_measurement);
 }
 
-std::string value_cell(const FigureCell* cell) { return cell == nullptr ? "" : digits3(cell->y); }
+std::string value_cell(const FigureCell* cell) { return cell == nullptr ? "" : " " + digits3(cell->y); }
 
 void append_summary(std::string& out, const std::vector<GalleryEntry>& entries) {
     out +=
@@ -52,32 +52,39 @@ void append_summary(std::string& out, const std::vector<GalleryEntry>& entries) 
     }
 }
 
-/// One row for each line of the first outcome's table; the others are looked up.
+/// The claims that do not simply hold on both GPUs, with the figures that say so.
+void append_differences(std::string& out, const std::vector<GalleryEntry>& entries) {
+    out += "\n## Claims that weaken on the H200, or differ between the two\n\n";
+    for (const GalleryEntry& entry : entries) {
+        const Judgement& before = entry.outcomes.front().by_prediction;
+        const Judgement& after = entry.outcomes.back().by_prediction;
+        if (before.verdict == after.verdict && after.verdict == Verdict::Holds) continue;
+        const Experiment& experiment = entry.outcomes.front().experiment;
+        out += fmt::format("- [{}](#{}). {}\n  - A100, {}: {}.\n  - H200, {}: {}.\n", experiment.title, experiment.name,
+                           experiment.claim, name_of(before.verdict), before.why, name_of(after.verdict), after.why);
+    }
+}
+
+/// A row for each line of the first outcome's table, and what every figure has there.
 void append_table(std::string& out, const GalleryEntry& entry) {
-    const Experiment& experiment = entry.outcomes.front().experiment;
-    const bool with_series = !series_title(experiment).empty();
-    std::string head = fmt::format("\n| {} |", x_title(experiment));
-    std::string rule = "|---|";
-    const auto column = [&](const std::string& title) {
-        head += " " + title + " |";
-        rule += "--:|";
-    };
-    if (with_series) column(series_title(experiment));
-    if (!entry.outcomes.front().published.cells.empty()) column(entry.outcomes.front().published_device + " published");
-    for (const Outcome& outcome : entry.outcomes)
-        column(outcome.experiment.devices.empty() ? outcome.device + " predicted" : "predicted");
-    const bool any_measured = !entry.outcomes.back().measured.cells.empty();
-    if (any_measured) column(experiment.devices.empty() ? entry.outcomes.back().device + " measured" : "measured");
-    out += head + "\n" + rule + "\n";
-    const OutcomeTable first(entry.outcomes.front());
-    const OutcomeTable last(entry.outcomes.back());
+    const Outcome& paper = entry.outcomes.front();
+    const Outcome& ours = entry.outcomes.back();
+    const OutcomeTable first(paper), last(ours);
+    std::vector<std::pair<std::string, const Figure*>> columns = {
+        {paper.published_device + " published", &paper.published},
+        {paper.device + " predicted", &first.predicted},
+        {ours.device + " predicted", entry.outcomes.size() > 1 ? &last.predicted : nullptr},
+        {ours.device + " measured", &last.measured}};
+    std::erase_if(columns, [](const auto& one) { return one.second == nullptr || one.second->cells.empty(); });
+    const std::string series = series_title(paper.experiment);
+    out += fmt::format("\n| {} |{}", x_title(paper.experiment), series.empty() ? "" : " " + series + " |");
+    for (const auto& [title, figure] : columns) out += " " + title + " |";
+    out += series.empty() ? "\n|---|" : "\n|---|---|";
+    for (std::size_t i = 0; i < columns.size(); ++i) out += "--:|";
+    out += "\n";
     for (const OutcomeRow& row : first.rows) {
-        out += fmt::format("| {} |", row.x);
-        if (with_series) out += fmt::format(" {} |", row.series);
-        if (!entry.outcomes.front().published.cells.empty()) out += fmt::format(" {} |", value_cell(row.published));
-        out += fmt::format(" {} |", value_cell(row.predicted));
-        if (entry.outcomes.size() > 1) out += fmt::format(" {} |", value_cell(last.predicted.find(row.x, row.series)));
-        if (any_measured) out += fmt::format(" {} |", value_cell(last.measured.find(row.x, row.series)));
+        out += fmt::format("| {} |{}", row.x, series.empty() ? "" : " " + row.series + " |");
+        for (const auto& [title, figure] : columns) out += value_cell(figure->find(row.x, row.series)) + " |";
         out += "\n";
     }
 }
@@ -96,7 +103,7 @@ void append_entry(std::string& out, const GalleryEntry& entry) {
     out += fmt::format("\nPublished values: {}.{}{}\n\n", experiment.source, experiment.note.empty() ? "" : " ",
                        experiment.note);
     for (const std::string& plot : entry.plots) {
-        out += fmt::format("![{}: {}]({})\n", experiment.title, experiment.claim, plot);
+        out += fmt::format("<img src=\"{}\" width=\"49%\" alt=\"{}, plotted\">\n", plot, experiment.title);
     }
     append_table(out, entry);
 }
@@ -106,6 +113,7 @@ void append_entry(std::string& out, const GalleryEntry& entry) {
 std::string gallery_markdown(const std::vector<GalleryEntry>& entries) {
     std::string out(introduction);
     append_summary(out, entries);
+    append_differences(out, entries);
     for (const GalleryEntry& entry : entries) append_entry(out, entry);
     return out;
 }
