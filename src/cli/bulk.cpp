@@ -5,28 +5,18 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <memory>
 
 #include "cli/bulk_columns.h"
 #include "cli/exit_code.h"
 #include "cli/files.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
+#include "cli/output.h"
 #include "cli/progress.h"
 
 namespace tilewright::cli {
 namespace {
-
-using Output = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
-
-int leave_open(std::FILE* /*stream*/) { return 0; }
-
-Problem cannot_write(const std::string& path) {
-    return {path, 0, std::string("cannot be written: ") + std::strerror(errno), "check the path and the disk"};
-}
 
 bool same_file(const std::string& a, const std::string& b) {
     struct stat one {};
@@ -58,7 +48,7 @@ public:
         : kind_(kind), context_(context), session_(session) {}
 
     std::string output_path = "-";
-    Output output{stdout, leave_open};
+    Output output = open_output("-");
     bool keep_going = false;
 
     Result<int> run(const read::CsvTable& table) {
@@ -153,7 +143,7 @@ Result<int> predict_in_bulk(const Arguments& arguments, Session& session) {
     Bulk bulk(*kind, context, session);
     bulk.keep_going = arguments.has("--keep-going");
     bulk.output_path = output;
-    if (output != "-") bulk.output = Output(std::fopen(output.c_str(), "wb"), std::fclose);
+    bulk.output = open_output(output);
     if (!bulk.output) return cannot_write(output);
     const Result<std::string> bytes = read_whole(input, read::max_csv_bytes);
     if (!bytes) return bytes.problems();

@@ -1,36 +1,37 @@
 // `compare`: several shapes, or one shape and its overrides, side by side.
 #include "render/compare.h"
 
-#include <algorithm>
-
 #include "cli/options.h"
+#include "cli/output.h"
 #include "cli/request.h"
 #include "cli/verb.h"
 
 namespace tilewright::cli {
 
-std::vector<FlagGroup> compare_flags() { return {device_flags(), workload_flags(), shape_flags(), output_flags()}; }
+std::vector<FlagGroup> compare_flags() {
+    FlagGroup output = output_flags();
+    output.flags.insert(output.flags.begin(), {"--report", "FILE", "a page to look at, beside the answer", Kind::Text});
+    return {device_flags(), workload_flags(), shape_flags(), output};
+}
 
 Result<int> run_compare(const Arguments& arguments, Session& session) {
-    std::vector<std::string> names = arguments.operands;
-    const bool with_itself = names.size() == 1;
+    const bool with_itself = arguments.operands.size() == 1;
     if (with_itself && !overrides_shape(arguments)) {
         return Problem{"", 0, "there is nothing to compare with", "name another shape, or change this one: --heads 20"};
     }
-    if (with_itself) names.push_back(names.front());
+    std::vector<Asked> shapes;
+    if (with_itself) shapes.push_back({arguments.operands[0], Overrides::Ignore});
+    for (const std::string& name : arguments.operands) shapes.push_back({name});
+    const Result<std::vector<Request>> requests = make_requests(arguments, shapes, session);
+    if (!requests) return requests.problems();
+    const auto path = arguments.text("--report");
+    const Output page = open_output(path.value_or("-"));
+    if (!page) return cannot_write(*path);
     std::vector<render::Prediction> predictions;
-    Problems problems;
-    for (const std::string& name : names) {
-        const bool as_it_is = with_itself && predictions.empty();
-        const Result<Request> request =
-            make_request(arguments, name, session, as_it_is ? Overrides::Ignore : Overrides::Apply);
-        const Problems found = request ? misfit(arguments, *request) : request.problems();
-        for (const Problem& problem : found) {
-            if (std::find(problems.begin(), problems.end(), problem) == problems.end()) problems.push_back(problem);
-        }
-        if (found.empty()) predictions.push_back(predict(*request, render::Scope::Model));
+    for (const Request& request : *requests) predictions.push_back(predict(request, render::Scope::Model));
+    if (path) {
+        if (Problems problems = write_all(page, compare_html(predictions), *path); !problems.empty()) return problems;
     }
-    if (!problems.empty()) return problems;
     session.out = arguments.has("--json") ? compare_json(predictions) : compare_text(predictions, session.out_style);
     return exit_fine;
 }

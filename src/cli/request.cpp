@@ -1,6 +1,8 @@
 // Gathering shape, workload and device; every fault of the three is reported at once.
 #include "cli/request.h"
 
+#include <algorithm>
+
 #include "cli/options.h"
 
 namespace tilewright::cli {
@@ -73,6 +75,21 @@ Result<Request> make_request(const Arguments& arguments, const std::string& name
 
 Problems misfit(const Arguments& arguments, const Request& request) {
     return placed(validate(request.shape, request.workload), arguments, request.shape.name);
+}
+
+Result<std::vector<Request>> make_requests(const Arguments& arguments, const std::vector<Asked>& shapes,
+                                           const Session& session) {
+    std::vector<Request> requests;
+    Problems problems;
+    for (const Asked& asked : shapes) {
+        const Result<Request> request = make_request(arguments, asked.name, session, asked.overrides);
+        for (const Problem& problem : request ? misfit(arguments, *request) : request.problems()) {
+            if (std::find(problems.begin(), problems.end(), problem) == problems.end()) problems.push_back(problem);
+        }
+        if (request) requests.push_back(*request);
+    }
+    if (!problems.empty()) return problems;
+    return requests;
 }
 
 render::Prediction predict(const Request& request, render::Scope scope) {

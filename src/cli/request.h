@@ -32,6 +32,16 @@ Result<Request> make_request(const Arguments& arguments, const std::string& name
 /// Problems of shape and workload together.
 Problems misfit(const Arguments& arguments, const Request& request);
 
+/// A shape as it was named, and whether overrides apply to it.
+struct Asked {
+    std::string name;
+    Overrides overrides = Overrides::Apply;
+};
+
+/// A request for each shape, none with a misfit; or the problems of all, each once.
+Result<std::vector<Request>> make_requests(const Arguments& arguments, const std::vector<Asked>& shapes,
+                                           const Session& session);
+
 /// Prices the request; it must have no misfit.
 render::Prediction predict(const Request& request, render::Scope scope);
 

@@ -44,6 +44,8 @@ Result<int> run_search(const Arguments& arguments, Session& session);
 std::vector<FlagGroup> search_flags();
 Result<int> run_compare(const Arguments& arguments, Session& session);
 std::vector<FlagGroup> compare_flags();
+Result<int> run_report(const Arguments& arguments, Session& session);
+std::vector<FlagGroup> report_flags();
 Result<int> run_fit(const Arguments& arguments, Session& session);
 std::vector<FlagGroup> fit_flags();
 Result<int> run_reproduce(const Arguments& arguments, Session& session);

@@ -14,7 +14,7 @@ constexpr std::string_view shape_operand =
     "SHAPE is a catalogue name, a path to a Hugging Face config.json or to a shape in our own TOML form, or - for "
     "stdin. Files in $XDG_CONFIG_HOME/tilewright/models and devices (or ~/.config/tilewright) add to what is built in.";
 
-const std::array<Verb, 11> table = {{
+const std::array<Verb, 12> table = {{
     {"advise",
      "SHAPE --gpu NAME",
      "where the time goes, what wastes the chip, which equal-size shape is faster",
@@ -63,6 +63,14 @@ const std::array<Verb, 11> table = {{
      {0, any_number},
      reproduce_flags,
      run_reproduce},
+    {"report",
+     "SHAPE... --gpu NAME -o FILE.html\nSHAPE --gpu NAME --svg NAME -o FILE.svg",
+     "a page to look at: where the time goes, what wastes the chip, what each dimension does",
+     "The page is one self-contained file of HTML. With --svg, one of its pictures instead, for a paper: time, front, "
+     "tiles, roofline, or throughput against a dimension (hidden, ffn, vocab, heads, batch, seq).",
+     {1, any_number},
+     report_flags,
+     run_report},
     {"models",
      "[TEXT...]",
      "the catalogue of shapes",

@@ -31,10 +31,11 @@ public:
     void add(const Box& box) { boxes_.push_back(box); }
     void add_mark(Point at) { add({at.x - 4, at.y - 4, at.x + 4, at.y + 4}); }
 
-    /// Places the text at the first spot that is free; false when there is none.
-    bool place(const std::vector<Text>& spots, std::vector<Text>& texts) {
+    /// Places the text at the first spot where it and `extra` pixels to its right are free; false when there is none.
+    bool place(const std::vector<Text>& spots, std::vector<Text>& texts, double extra = 0.0) {
         for (const Text& spot : spots) {
-            const Box box = box_of(spot);
+            Box box = box_of(spot);
+            box.right += extra;
             const bool hits = std::any_of(boxes_.begin(), boxes_.end(), [&](const Box& b) { return b.overlaps(box); });
             if (hits || !inside_.contains(box)) continue;
             add(box);
@@ -179,13 +180,40 @@ bool label_stack(const Chart& chart, std::size_t series, Layout& layout) {
     return placed;
 }
 
-bool label_points(const Series& series, Layout& layout, Taken& taken) {
-    constexpr std::size_t tries = 40;
+/// Names points beside one of them. Among dots a larger sample of the mark comes first; among larger marks it would
+/// look like one of them.
+bool label_points(const Chart& chart, std::size_t series, Layout& layout, Taken& taken) {
+    constexpr std::size_t tries = 60;
+    const double sample = is_dense(chart) ? swatch_width - 2 : 0.0;
+    const std::string& name = chart.series[series].name;
     std::vector<Text> spots;
-    for (const Point& point : places(series, layout)) {
-        if (spots.size() < 6 * tries && is_finite(point)) append_spots(spots, point, series.name);
+    for (const Point& point : places(chart.series[series], layout)) {
+        if (spots.size() < 6 * tries && is_finite(point)) append_spots(spots, point, name);
     }
-    return spots.empty() || taken.place(spots, layout.texts);
+    const double width = text_width(name) + sample;
+    for (Text& spot : spots) {  // as if the words began with the sample
+        const double left = spot.anchor == "end"      ? spot.at.x - width
+                            : spot.anchor == "middle" ? spot.at.x - width / 2
+                                                      : spot.at.x;
+        spot = {{left, spot.at.y}, name};
+    }
+    const std::size_t before = layout.texts.size();
+    if (!spots.empty() && !taken.place(spots, layout.texts, sample)) return false;
+    if (layout.texts.size() == before) return true;
+    Text& placed = layout.texts.back();
+    if (sample > 0) layout.swatches.push_back({{placed.at.x - 2, placed.at.y - 4}, series});
+    placed.at.x += sample;
+    return true;
+}
+
+/// Where one of several dotted series is named in the legend, all are.
+void keep_together(const Chart& chart, std::vector<bool>& in_legend) {
+    const auto dotted = [&](std::size_t s) { return chart.series[s].mark == Mark::Points; };
+    bool any = false;
+    for (std::size_t s = 0; s < in_legend.size(); ++s) any = any || (dotted(s) && in_legend[s]);
+    for (std::size_t s = 0; s < in_legend.size(); ++s) {
+        if (any && is_dense(chart) && dotted(s)) in_legend[s] = true;
+    }
 }
 
 }  // namespace
@@ -207,19 +235,23 @@ void label_directly(const Chart& chart, Layout& layout, std::vector<bool>& in_le
     label_marks(chart, layout, taken);
     const bool cramped = end_label_room(chart, in_legend) > 0.3 * layout.page.width();
     const bool ends = !cramped && label_ends(chart, layout, in_legend);
-    const auto bar_series = std::count_if(chart.series.begin(), chart.series.end(),
-                                          [](const Series& series) { return series.mark == Mark::Bars; });
+    const auto count = [&](Mark mark) {
+        return std::count_if(chart.series.begin(), chart.series.end(),
+                             [&](const Series& series) { return series.mark == mark && !series.name.empty(); });
+    };
+    const bool crowded = count(Mark::Points) > 4 && !is_dense(chart);  // names would seem to belong to neighbours
     for (std::size_t s = 0; s < chart.series.size(); ++s) {
         const Series& series = chart.series[s];
         if (series.name.empty() || in_legend[s]) continue;
         switch (series.mark) {
             case Mark::Line:
             case Mark::Steps: in_legend[s] = !ends; break;
-            case Mark::Points: in_legend[s] = !label_points(series, layout, taken); break;
+            case Mark::Points: in_legend[s] = crowded || !label_points(chart, s, layout, taken); break;
             case Mark::StackedBars: in_legend[s] = !label_stack(chart, s, layout); break;
-            case Mark::Bars: in_legend[s] = bar_series > 1; break;
+            case Mark::Bars: in_legend[s] = count(Mark::Bars) > 1; break;
         }
     }
+    keep_together(chart, in_legend);
 }
 
 }  // namespace tilewright::render

@@ -41,6 +41,11 @@ std::vector<Point> places(const Series& series, const Layout& layout);
 /// The bars of one series, one per point, empty boxes where there is no value.
 std::vector<Box> bars(const Chart& chart, std::size_t series, const Layout& layout);
 
+constexpr std::size_t many_points = 200;  ///< from which marks are smaller and notes are listed
+
+/// Whether the chart's points are so many that each is but a dot.
+bool is_dense(const Chart& chart);
+
 /// A colour for each series; -1 for a quiet one.
 std::vector<int> colours(const Chart& chart);
 

@@ -70,6 +70,12 @@ std::vector<Point> places(const Series& series, const Layout& layout) {
     return points;
 }
 
+bool is_dense(const Chart& chart) {
+    std::size_t points = 0;
+    for (const Series& series : chart.series) points += series.mark == Mark::Points ? series.x.size() : 0;
+    return points > many_points;
+}
+
 std::vector<Box> bars(const Chart& chart, std::size_t series, const Layout& layout) {
     const Series& own = chart.series[series];
     const bool lying = !chart.y.categories.empty();

@@ -1,10 +1,12 @@
 // Draws a laid-out chart: grid, guides, intervals, marks, then texts. A series is one path however many points it has;
-// only points with something to say on hover get an element of their own.
+// only points with something to say on hover get an element of their own, and where they are too many, a list of notes
+// for a script to read.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 #include "render/chart_layout.h"
 
@@ -25,6 +27,7 @@ struct Drawing {
     const Layout& layout;
     std::size_t series;
     int colour;
+    bool dense;  ///< so many points that they are small, and their notes are listed
 
     const Series& own() const { return chart.series[series]; }
     std::string hue() const { return colour < 0 ? "q" : fmt::format("{}", colour); }
@@ -33,7 +36,7 @@ struct Drawing {
     }
     std::string_view marker() const { return markers[series % markers.size()]; }
     std::string dash() const {
-        const std::string_view pattern = colour < 0 ? dashes[0] : dashes[series % dashes.size()];
+        const std::string_view pattern = dashes[series % dashes.size()];
         return pattern.empty() ? "" : fmt::format(" stroke-dasharray=\"{}\"", pattern);
     }
 };
@@ -57,8 +60,35 @@ std::string path(const std::vector<Point>& points, std::size_t begin, std::size_
     return d;
 }
 
+/// Runs of neighbours with the same note.
+std::size_t note_runs(const Drawing& drawing) {
+    std::size_t runs = 0;
+    for (std::size_t i = 0; i < drawing.own().notes.size(); ++i) {
+        if (i == 0 || drawing.note(i) != drawing.note(i - 1)) ++runs;
+    }
+    return runs;
+}
+
+/// The name of a series that is one path and, where its notes are many, each of them once and which point has which.
+std::string data_attributes(const Drawing& drawing, const std::vector<Point>& points) {
+    std::string out = fmt::format(" data-series=\"{}\"", escape(drawing.own().name));
+    const bool dots = drawing.dense && drawing.own().mark == Mark::Points;
+    if (drawing.own().notes.empty() || !(dots || note_runs(drawing) > many_points)) return out;
+    std::map<std::string_view, std::size_t> known;
+    std::string notes;
+    std::string which;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        if (!drawable(points[i])) continue;
+        const auto [found, is_new] = known.emplace(drawing.note(i), known.size());
+        if (is_new) notes += (found->second == 0 ? "" : "|") + escape(found->first);
+        which += fmt::format("{}{}", which.empty() ? "" : " ", found->second);
+    }
+    return out + fmt::format(" data-notes=\"{}\" data-which=\"{}\"", notes, which);
+}
+
 /// Transparent strokes to hover over, one for each run of points with the same note.
 std::string hit_paths(const Drawing& drawing, const std::vector<Point>& points) {
+    if (note_runs(drawing) > many_points) return "";
     std::string out;
     for (std::size_t begin = 0; begin < points.size();) {
         std::size_t end = begin + 1;
@@ -114,19 +144,31 @@ std::string whiskers(const Drawing& drawing, const std::vector<Point>& centres) 
 }
 
 std::string draw_line(const Drawing& drawing) {
-    constexpr std::size_t many = 200;  // points from which a thinner line reads better
     const std::vector<Point> points = places(drawing.own(), drawing.layout);
     const std::string d = path(points, 0, points.size(), drawing.own().mark == Mark::Steps);
     if (d.empty()) return "";
     return band(drawing) +
-           fmt::format("<path class=\"line s{}{}\"{} data-series=\"{}\" d=\"{}\"/>\n", drawing.hue(),
-                       points.size() > many ? " thin" : "", points.size() > many ? "" : drawing.dash(),
-                       escape(drawing.own().name), d) +
+           fmt::format("<path class=\"line s{}{}\"{}{} d=\"{}\"/>\n", drawing.hue(),
+                       points.size() > many_points ? " thin" : "", points.size() > many_points ? "" : drawing.dash(),
+                       data_attributes(drawing, points), d) +
            hit_paths(drawing, points);
+}
+
+/// Many points: dots that are the round or square ends of strokes without length.
+std::string draw_dots(const Drawing& drawing, const std::vector<Point>& points, std::string_view kind = "dots") {
+    std::string d;
+    for (const Point& point : points) {
+        if (drawable(point)) d += "M" + px(point) + "h0";
+    }
+    if (d.empty()) return "";
+    return fmt::format("<path class=\"{} s{}\" stroke-linecap=\"{}\"{} d=\"{}\"/>\n", kind, drawing.hue(),
+                       drawing.series % 2 == 0 ? "round" : "square",
+                       kind == "dots" ? data_attributes(drawing, points) : "", d);
 }
 
 std::string draw_points(const Drawing& drawing) {
     const std::vector<Point> points = places(drawing.own(), drawing.layout);
+    if (drawing.dense) return whiskers(drawing, points) + draw_dots(drawing, points);
     const std::string open = fmt::format("<path class=\"dot s{0} f{0}\" d=\"", drawing.hue());
     std::string silent;
     std::string spoken;
@@ -172,6 +214,7 @@ std::string draw_swatch(const Drawing& drawing, Point at) {
     const double middle = at.x + 0.5 * swatch_width;
     switch (drawing.own().mark) {
         case Mark::Points:
+            if (drawing.dense) return draw_dots(drawing, {{middle, at.y}}, "dots big");
             return fmt::format("<path class=\"dot s{0} f{0}\" d=\"M{1}{2}\"/>\n", drawing.hue(), px({middle, at.y}),
                                drawing.marker());
         case Mark::Bars:
@@ -220,9 +263,10 @@ std::string clip(const Box& plot) {
 }
 
 /// What a script needs to turn a place on the page back into a value.
-std::string axis_attribute(char name, const Scale& scale) {
-    return fmt::format(" data-{}=\"{} {} {} {} {}\"", name, scale.domain().from, scale.domain().to,
-                       px(scale.pixels().from), px(scale.pixels().to), scale.is_log() ? "log" : "linear");
+std::string axis_attributes(char name, const Axis& axis, const Scale& scale) {
+    return fmt::format(" data-{0}=\"{1} {2} {3} {4} {5}\" data-{0}-label=\"{6}\"", name, scale.domain().from,
+                       scale.domain().to, px(scale.pixels().from), px(scale.pixels().to),
+                       scale.is_log() ? "log" : "linear", escape(axis.label));
 }
 
 bool has_marks(const Chart& chart, const Layout& layout) {
@@ -239,9 +283,11 @@ bool has_marks(const Chart& chart, const Layout& layout) {
 std::string svg(const Chart& chart, ChartSize size) {
     const Layout layout = lay_out(chart, size);
     const std::vector<int> hues = colours(chart);
-    const auto drawing = [&](std::size_t s) { return Drawing{chart, layout, s, hues[s]}; };
-    std::string out = open_svg(chart.title, chart.description, layout.page,
-                               " class=\"chart\"" + axis_attribute('x', layout.x) + axis_attribute('y', layout.y));
+    const bool dense = is_dense(chart);
+    const auto drawing = [&](std::size_t s) { return Drawing{chart, layout, s, hues[s], dense}; };
+    std::string out = open_svg(
+        chart.title, chart.description, layout.page,
+        " class=\"chart\"" + axis_attributes('x', chart.x, layout.x) + axis_attributes('y', chart.y, layout.y));
     out += grid(chart, layout) + clip(layout.plot);
     for (std::size_t s = 0; s < chart.series.size(); ++s) out += draw_series(drawing(s));
     out += "</svg>\n" + guides(chart, layout);

@@ -14,28 +14,6 @@
 namespace tilewright::render {
 namespace {
 
-Seconds component_time(const Prediction& prediction, Component component) {
-    Seconds time;
-    for (const PricedOp& priced : prediction.step.ops) {
-        if (priced.op.component == component) time += priced.total;
-    }
-    return time;
-}
-
-/// Components in any of the shapes, by their time in all of them together.
-std::vector<Component> components_of(const std::vector<Prediction>& predictions) {
-    std::vector<std::pair<double, Component>> found;
-    for (const auto& [word, component] : names<Component>) {
-        Seconds time;
-        for (const Prediction& prediction : predictions) time += component_time(prediction, component);
-        if (time.value > 0) found.emplace_back(time.value, component);
-    }
-    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-    std::vector<Component> ordered;
-    for (const auto& [time, component] : found) ordered.push_back(component);
-    return ordered;
-}
-
 std::string shown(Seconds time) { return time.value == 0.0 ? "-" : time_text(time); }
 
 std::string ratio(Seconds base, Seconds time) {
@@ -103,7 +81,30 @@ private:
     std::span<const Prediction> others_;
 };
 
-std::string sentence(const std::vector<Prediction>& predictions) {
+}  // namespace
+
+Seconds component_time(const Prediction& prediction, Component component) {
+    Seconds time;
+    for (const PricedOp& priced : prediction.step.ops) {
+        if (priced.op.component == component) time += priced.total;
+    }
+    return time;
+}
+
+std::vector<Component> components_of(const std::vector<Prediction>& predictions) {
+    std::vector<std::pair<double, Component>> found;
+    for (const auto& [word, component] : names<Component>) {
+        Seconds time;
+        for (const Prediction& prediction : predictions) time += component_time(prediction, component);
+        if (time.value > 0) found.emplace_back(time.value, component);
+    }
+    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::vector<Component> ordered;
+    for (const auto& [time, component] : found) ordered.push_back(component);
+    return ordered;
+}
+
+std::string fastest_text(const std::vector<Prediction>& predictions) {
     const auto rate = [](const Prediction& p) { return tokens_per_second(p); };
     const auto fastest = std::max_element(predictions.begin(), predictions.end(),
                                           [&](const auto& a, const auto& b) { return rate(a) < rate(b); });
@@ -114,8 +115,6 @@ std::string sentence(const std::vector<Prediction>& predictions) {
     return fmt::format("{} is the fastest: {} the speed of {}, parameters {}.", fastest->shape.name, speedup_text(over),
                        predictions.front().shape.name, change_text(size - 1.0));
 }
-
-}  // namespace
 
 std::string compare_text(const std::vector<Prediction>& predictions, const Style& style) {
     const Prediction& base = predictions.front();
@@ -129,7 +128,7 @@ std::string compare_text(const std::vector<Prediction>& predictions, const Style
         Block(base, others).table(components).append_to(out, style);
     }
     out += "\n";
-    append_paragraph(out, sentence(predictions), 2, style);
+    append_paragraph(out, fastest_text(predictions), 2, style);
     append_evidence(out, base, style);
     return out;
 }

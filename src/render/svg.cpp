@@ -30,7 +30,8 @@ constexpr std::string_view common_style =
     "text{font:12px Helvetica,Arial,'Liberation Sans',sans-serif;fill:#1f2328}"
     "text.title{font-size:15px;font-weight:bold}text.tick,text.axis,text.dim{fill:#59616b}"
     ".line,.whisker{fill:none;stroke-width:1.8;stroke-linejoin:round}.whisker{stroke-width:1.2}.thin{stroke-width:1.1}"
-    ".band{stroke:none;opacity:.22}.bar{stroke:#fff;stroke-width:1}.dot{stroke-width:1.6}"
+    ".band{stroke:none;opacity:.22}.bar{stroke:#fff;stroke-width:1}.dot{stroke-width:1.6}.dots{stroke-width:3.4;fill:"
+    "none}.big{stroke-width:8}"
     ".hit{fill:none;stroke:transparent;stroke-width:12;pointer-events:stroke}"
     ".paper{fill:#fff}.grid{stroke:#e3e6ea;fill:none}.rule{stroke:#8a929c;fill:none}"
     ".ink,.guide{stroke:#1f2328}.guide{stroke-dasharray:2 3;fill:none}.sq{stroke:#6b7280}.fq{fill:#6b7280}";

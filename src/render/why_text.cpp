@@ -30,13 +30,6 @@ struct SizeText {
     }
 };
 
-std::string tile_text(const Cost& cost) {
-    if (cost.tile_m == 0) return "-";
-    std::string text = fmt::format("{}×{}", cost.tile_m, cost.tile_n);
-    if (cost.split_k > 1) text += fmt::format("/{}", cost.split_k);
-    return text;
-}
-
 void append_kernels(std::string& out, const GraphCost& step, const Style& style) {
     Table table({{"kernel"},
                  {"n", Align::Right},
@@ -46,7 +39,7 @@ void append_kernels(std::string& out, const GraphCost& step, const Style& style)
                  {"each", Align::Right},
                  {"bound"}});
     for (const PricedOp& priced : step.ops) {
-        table.row({std::string(priced.op.name), std::to_string(priced.op.count), std::visit(SizeText{}, priced.op.work),
+        table.row({std::string(priced.op.name), std::to_string(priced.op.count), size_text(priced.op),
                    tile_text(priced.cost), priced.cost.waves > 0 ? fmt::format("{:.2f}", priced.cost.waves) : "-",
                    time_text(priced.cost.time), std::string(name_of(priced.cost.bound))});
     }
@@ -103,6 +96,15 @@ void append_terms(std::string& out, const GraphCost& step, const Style& style) {
 }
 
 }  // namespace
+
+std::string size_text(const Op& op) { return std::visit(SizeText{}, op.work); }
+
+std::string tile_text(const Cost& cost) {
+    if (cost.tile_m == 0) return "-";
+    std::string text = fmt::format("{}×{}", cost.tile_m, cost.tile_n);
+    if (cost.split_k > 1) text += fmt::format("/{}", cost.split_k);
+    return text;
+}
 
 std::string why_text(const Prediction& prediction, const Style& style) {
     std::string out = "\n";

@@ -1,0 +1,69 @@
+// `report`: a page to look at, or one of its pictures.
+#include "render/report.h"
+
+#include <algorithm>
+
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/report_values.h"
+#include "cli/verb.h"
+#include "read/suggest.h"
+
+namespace tilewright::cli {
+namespace {
+
+Problems check_picture(const Arguments& arguments, const std::vector<Request>& requests) {
+    const auto asked = arguments.text("--svg");
+    if (!asked) return {};
+    if (requests.size() > 1) return {{"--svg", 0, "is a picture of one shape", "name one shape"}};
+    if (arguments.has("--json")) return {{"--json", 0, "is given beside --svg", "give one of them"}};
+    const std::vector<std::string> names = picture_names(requests.front());
+    if (std::find(names.begin(), names.end(), *asked) != names.end()) return {};
+    const std::string near = read::did_you_mean(*asked, names);
+    return {{"--svg", 0, "'" + *asked + "' is no picture of this report",
+             near.empty() ? "use " + read::join_or(names) : near}};
+}
+
+Result<std::string> picture(const render::Report& report, const std::string& asked) {
+    for (render::Picture& picture : pictures(report)) {
+        if (picture.name == asked) return std::move(picture.wide);
+    }
+    return Problem{"--svg", 0, "this shape has no picture '" + asked + "'", "ask for another, or for the page"};
+}
+
+Result<std::string> answer(const Arguments& arguments, const std::vector<Request>& requests) {
+    std::vector<render::Report> reports;
+    for (const Request& request : requests) reports.push_back(make_report(request));
+    if (const auto asked = arguments.text("--svg")) return picture(reports.front(), *asked);
+    return arguments.has("--json") ? report_json(reports) : report_html(reports);
+}
+
+}  // namespace
+
+std::vector<FlagGroup> report_flags() {
+    return {device_flags(),
+            workload_flags(),
+            shape_flags(),
+            {"Output",
+             {{"--output", "FILE", "the page (stdout)", Kind::Text},
+              {"--svg", "NAME", "one picture instead: time, front, tiles, roofline, or a dimension", Kind::Text},
+              {"--json", "", "the values of the page as JSON", Kind::Switch},
+              {"--help", "", "this page", Kind::Switch}}}};
+}
+
+Result<int> run_report(const Arguments& arguments, Session& session) {
+    std::vector<Asked> shapes;
+    for (const std::string& name : arguments.operands) shapes.push_back({name});
+    const Result<std::vector<Request>> requests = make_requests(arguments, shapes, session);
+    if (!requests) return requests.problems();
+    if (Problems problems = check_picture(arguments, *requests); !problems.empty()) return problems;
+    const std::string path = arguments.text("--output").value_or("-");
+    const Output output = open_output(path);
+    if (!output) return cannot_write(path);
+    const Result<std::string> text = answer(arguments, *requests);
+    if (!text) return text.problems();
+    if (Problems bad = write_all(output, *text, path); !bad.empty()) return bad;
+    return exit_fine;
+}
+
+}  // namespace tilewright::cli

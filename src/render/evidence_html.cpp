@@ -1,0 +1,114 @@
+// Evidence is told by family of kernels, since each family has its own; the intervals are those of the step as priced.
+#include "render/evidence_html.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "render/page.h"
+#include "render/predict.h"
+#include "render/svg.h"
+#include "render/units.h"
+#include "tilewright/cost_names.h"
+#include "tilewright/device_names.h"
+
+namespace tilewright::render {
+namespace {
+
+constexpr std::array<std::string_view, 4> families = {"matrix products", "attention", "kernels that move data",
+                                                      "collectives"};  ///< by the alternative that Op::work holds
+
+/// The launches of one family together.
+struct Family {
+    Seconds time, low, high;
+    Evidence evidence = Evidence::Measured;
+};
+
+std::array<Family, families.size()> by_family(const GraphCost& step) {
+    std::array<Family, families.size()> all;
+    for (const PricedOp& priced : step.ops) {
+        Family& family = all[priced.op.work.index()];
+        const auto count = static_cast<double>(priced.op.count);
+        family.time += priced.total;
+        family.low += priced.cost.low * count;
+        family.high += priced.cost.high * count;
+        family.evidence = std::max(family.evidence, priced.cost.evidence);
+    }
+    return all;
+}
+
+std::string family_table(const GraphCost& step) {
+    std::vector<std::vector<std::string>> rows;
+    const auto all = by_family(step);
+    for (std::size_t i = 0; i < families.size(); ++i) {
+        if (all[i].time.value <= 0) continue;
+        rows.push_back({std::string(families[i]), percent_text(all[i].time / step.sum.time),
+                        evidence_text(all[i].evidence),
+                        fmt::format("{} to {}", change_text(all[i].low / all[i].time - 1.0),
+                                    change_text(all[i].high / all[i].time - 1.0))});
+    }
+    return html_table({{"kernels"}, {"share", Align::Right}, {"evidence"}, {"90% interval", Align::Right}}, rows);
+}
+
+std::string clock_text(const Prediction& prediction) {
+    if (prediction.workload.clock == Clock::Burst) return "at the top clock, as in a burst";
+    if (prediction.step.clock >= 0.9995) return "sustained; the power limit does not lower the clock";
+    return fmt::format("sustained; under {:.0f} W the clock settles at {} of the top one",
+                       prediction.device.power.value, percent_text(prediction.step.clock));
+}
+
+std::string sources(const Prediction& prediction) {
+    std::vector<std::vector<std::string>> rows = {
+        {"shape", prediction.shape.source},
+        {"device", fmt::format("{}; {}", prediction.device.full_name, prediction.device.source)},
+        {"profile", prediction.profile_source},
+        {"clock", clock_text(prediction)},
+        {"launches",
+         fmt::format("{} a step; issuing them one by one takes the host {}{}",
+                     grouped_text(static_cast<double>(prediction.step.launches)), time_text(prediction.step.host_time),
+                     host_bound(prediction) ? ", longer than the device computes" : "")}};
+    for (const std::string& file : prediction.used) rows.push_back({"used", file});
+    return html_table({{""}, {""}}, rows);
+}
+
+constexpr std::array<std::string_view, 5> assumptions = {
+    "Kernels are queued back to back, one after another, on an otherwise idle GPU; communication does not overlap "
+    "computation.",
+    "Operands come cold from memory, once; what the kernel before left in the cache helps nobody.",
+    "The library takes the variant that the model finds fastest; it may err, and so may we.",
+    "A speed-up's interval counts only the kernels that differ between the two shapes.",
+    "FLOPs are those of matrix products and attention; MFU is over the data-sheet peak."};
+
+}  // namespace
+
+std::string evidence_html(const Prediction& prediction) {
+    std::string out =
+        family_table(prediction.step) + sources(prediction) + element("h3", "Assumed throughout") + "<ul>\n";
+    for (const std::string_view line : assumptions) out += element("li", line);
+    return out + "</ul>\n";
+}
+
+std::string kernels_html(const Prediction& prediction) {
+    std::vector<std::vector<std::string>> rows;
+    const Seconds step = prediction.step.sum.time;
+    for (const PricedOp& priced : prediction.step.ops) {
+        const Cost& cost = priced.cost;
+        rows.push_back({std::string(priced.op.name), fmt::format("{}", priced.op.count), size_text(priced.op),
+                        tile_text(cost), cost.waves > 0 ? fmt::format("{:.2f}", cost.waves) : "-", time_text(cost.time),
+                        fmt::format("{:+.0f} {:+.0f}%", 100.0 * (cost.low / cost.time - 1.0),
+                                    100.0 * (cost.high / cost.time - 1.0)),
+                        percent_text(priced.total / step), losses_text(cost.terms, cost.time, 0.05)});
+    }
+    return html_table({{"kernel"},
+                       {"n", Align::Right},
+                       {"size", Align::Left, true},
+                       {"tile", Align::Right, true},
+                       {"waves", Align::Right, true},
+                       {"each", Align::Right},
+                       {"90%", Align::Right, true},
+                       {"share", Align::Right},
+                       {"lost to", Align::Left, true}},
+                      rows);
+}
+
+}  // namespace tilewright::render

@@ -1,0 +1,164 @@
+// The page of a report, top to bottom: the verdict, where the time goes, what is wrong, what is faster, what each
+// dimension does, how one product fills the chip, the roofline, and what every number rests on.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "render/compare.h"
+#include "render/evidence_html.h"
+#include "render/lint.h"
+#include "render/page.h"
+#include "render/report.h"
+#include "render/search.h"
+#include "render/svg.h"
+#include "render/units.h"
+#include "tilewright/device_names.h"
+
+namespace tilewright::render {
+namespace {
+
+std::string capital(std::string text) {
+    if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+    return text;
+}
+
+std::string verdict(const Report& report) {
+    const Prediction& prediction = report.advice.prediction;
+    std::string text = fmt::format("{} takes {} a step on {}: {} {}, {} of the chip's peak. ", prediction.shape.name,
+                                   time_text(prediction.step.sum.time), prediction.device.name,
+                                   grouped_text(tokens_per_second(prediction)), throughput_unit(prediction.workload),
+                                   percent_text(prediction.mfu));
+    if (!fits(prediction)) {
+        text += fmt::format("It does not fit: {} needed, {} there. ", bytes_text(prediction.memory.total),
+                            bytes_text(prediction.device.memory));
+    }
+    return text + capital(recommendation(report.advice.found));
+}
+
+std::string fact(const std::string& value, const std::string& what) {
+    return fmt::format("<li><b>{}</b><span>{}</span></li>\n", escape(value), escape(what));
+}
+
+std::string head(const Report& report) {
+    const Prediction& p = report.advice.prediction;
+    const Cost& sum = p.step.sum;
+    std::string out = element("h1", p.shape.name + " on " + p.device.name);
+    out += fmt::format(
+        "<p class=\"sub\">{}</p>\n",
+        escape(fmt::format("{} · {} parameters · {} layers, hidden {}, {} heads of {}, {} kv, ffn {}, vocab {} · {}",
+                           p.device.full_name, count_text(static_cast<double>(p.params.total)), p.shape.layers,
+                           p.shape.hidden, p.shape.heads, p.shape.head_dim, p.shape.kv_heads,
+                           p.shape.experts ? p.shape.experts->ffn : p.shape.ffn, p.shape.vocab,
+                           workload_text(p.workload))));
+    out += fmt::format("<p class=\"verdict\">{}</p>\n<ul class=\"facts\">\n", escape(verdict(report)));
+    out += fact(time_text(sum.time), "a step, 90% interval " + interval_text(sum.low, sum.high));
+    out += fact(grouped_text(tokens_per_second(p)), throughput_unit(p.workload));
+    out += fact(percent_text(p.mfu), "MFU, " + rate_text(p.flops / sum.time));
+    out += fact(bytes_text(p.memory.total), "of " + bytes_text(p.device.memory) + " memory");
+    out += fact(std::string(name_of(sum.evidence)), "evidence");
+    return out + "</ul>\n";
+}
+
+std::string components(const Prediction& prediction) {
+    std::vector<std::vector<std::string>> rows;
+    for (const ComponentCost& part : by_component(prediction.step)) {
+        rows.push_back({std::string(name_of(part.component)), time_text(part.time),
+                        percent_text(part.time / prediction.step.sum.time), percent_text(part.terms[0] / part.time),
+                        losses_text(part.terms, part.time, 0.03)});
+    }
+    return html_table({{"component"},
+                       {"time", Align::Right},
+                       {"share", Align::Right},
+                       {"at roofline", Align::Right, true},
+                       {"lost to"}},
+                      rows);
+}
+
+std::string finding(const Finding& found) {
+    const std::string severity(name_of(found.severity));
+    std::string out = fmt::format("<div class=\"finding\"><p><span class=\"badge {0}\">{0} {1}</span>{2}</p>\n",
+                                  severity, found.code, escape(found.quantity));
+    if (found.cost.value > 0) {
+        out += fmt::format("<div class=\"meter\"><i style=\"width:{}%\"></i></div>\n",
+                           px(std::clamp(100.0 * found.share, 1.0, 100.0)));
+        out += element("p", fmt::format("costs {}, {} of the step", time_text(found.cost), percent_text(found.share)));
+    }
+    out += "<ul>";
+    for (const Fix& fix : found.fixes) out += element("li", fix_text(fix));
+    return out + "</ul></div>\n";
+}
+
+std::string findings(const Report& report) {
+    if (report.advice.findings.empty()) return element("p", "No sizing rule is broken.");
+    std::string out;
+    for (const Finding& found : report.advice.findings) out += finding(found);
+    return out + "<p class=\"sub\"><code>tilewright lint --explain CODE</code> has the page of each rule.</p>\n";
+}
+
+std::string candidates(const Report& report) {
+    std::vector<std::vector<std::string>> rows;
+    for (const Candidate& candidate : report.advice.found.candidates) {
+        rows.push_back({speedup_text(candidate.speedup), speedup_interval(candidate.low, candidate.high),
+                        time_text(candidate.time), change_text(candidate.parameter_change), changes_text(candidate)});
+    }
+    const std::string looked = fmt::format("{} shapes of equal size were in reach, {} were priced.",
+                                           grouped_text(static_cast<double>(report.advice.found.shapes_in_space)),
+                                           grouped_text(static_cast<double>(report.advice.found.shapes_priced)));
+    if (rows.empty()) return element("p", "None is predicted to be faster. " + looked);
+    return html_table({{"speed-up", Align::Right},
+                       {"interval", Align::Right},
+                       {"time", Align::Right, true},
+                       {"parameters", Align::Right, true},
+                       {"change"}},
+                      rows) +
+           element("p", looked);
+}
+
+/// The pictures of that name, or of any name not among the others: the sweeps.
+std::string shown(const std::vector<Picture>& all, std::string_view name) {
+    const std::array<std::string_view, 4> single = {"time", "front", "tiles", "roofline"};
+    std::string out;
+    for (const Picture& picture : all) {
+        const bool is_single = std::find(single.begin(), single.end(), picture.name) != single.end();
+        if (is_single ? picture.name == name : name == "sweeps") {
+            out += figure(picture.wide, picture.narrow, picture.caption);
+        }
+    }
+    return out;
+}
+
+std::string body(const Report& report) {
+    const Prediction& prediction = report.advice.prediction;
+    const std::vector<Picture> all = pictures(report);
+    std::string out = head(report);
+    out += section("Where the time goes", shown(all, "time") + components(prediction));
+    out += section("What in the shape wastes the chip", findings(report));
+    out += section("Faster shapes of equal size", candidates(report) + shown(all, "front"));
+    out += section("What each dimension does", shown(all, "sweeps"));
+    if (report.tiles) out += section("How one product fills the chip", shown(all, "tiles"));
+    out += section("How near the roof", shown(all, "roofline"));
+    out += section("What the numbers rest on", evidence_html(prediction));
+    return out + section("Every kernel", kernels_html(prediction), "kernels");
+}
+
+}  // namespace
+
+std::string report_html(const std::vector<Report>& reports) {
+    std::vector<Prediction> predictions;
+    std::string out;
+    std::string names;
+    for (const Report& report : reports) {
+        predictions.push_back(report.advice.prediction);
+        names += " " + report.advice.prediction.shape.name;
+        out += "<article>\n" + body(report) + "</article>\n";
+    }
+    const std::string& device = predictions.front().device.name;
+    const bool several = reports.size() > 1;
+    if (several) out = comparison_html(predictions) + out;
+    return page(fmt::format("{} on {}", names.substr(1), device),
+                several ? fastest_text(predictions) : verdict(reports.front()),
+                out + made_by(fmt::format("tilewright report{} --gpu {}", names, device)));
+}
+
+}  // namespace tilewright::render

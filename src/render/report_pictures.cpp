@@ -1,0 +1,62 @@
+// Every picture of a report, each twice: for a page and for a telephone.
+#include <fmt/format.h>
+
+#include "render/report_charts.h"
+
+namespace tilewright::render {
+namespace {
+
+constexpr double wide = 720.0;
+constexpr double narrow = 358.0;  ///< a telephone of 390 CSS pixels less the page's margins
+
+Picture draw(std::string name, std::string caption, const Chart& chart) {
+    const auto rows = static_cast<double>(chart.y.categories.size());
+    const ChartSize large{wide, rows > 0 ? 130.0 + 44.0 * rows : 400.0};
+    const ChartSize small{narrow, rows > 0 ? 190.0 + 62.0 * rows : 340.0};
+    return {std::move(name), std::move(caption), svg(chart, large), svg(chart, small)};
+}
+
+std::vector<Prediction> with_alternatives(const Report& report) {
+    std::vector<Prediction> all = {report.advice.prediction};
+    all.front().shape.name = "as it is";
+    all.insert(all.end(), report.alternatives.begin(), report.alternatives.end());
+    return all;
+}
+
+Picture tile_picture(const TileMap& map) {
+    return {"tiles", tile_caption(map), tile_svg(map, wide), tile_svg(map, narrow)};
+}
+
+Picture sweep_picture(const Sweep& sweep) {
+    const std::string_view words = sweep.step == 1  ? "Every whole value is priced."
+                                   : sweep.step > 1 ? "Further out: the teeth are tiles and waves filling up."
+                                                    : "Every value that divides is priced.";
+    return draw(sweep.name, fmt::format("{} The dotted line is the shape as it is.", words), sweep_chart(sweep));
+}
+
+Picture roofline_picture(const Roofline& roofline, const std::string& device) {
+    return draw(
+        "roofline",
+        "A kernel on the roof is as fast as the chip can be. Kernels that only move data count one operation an "
+        "element, so that they have a place; collectives have none.",
+        roofline_chart(roofline, device));
+}
+
+}  // namespace
+
+Picture time_picture(const std::vector<Prediction>& predictions) {
+    return draw("time", "Kernels run one after another; a bar is the whole step.", time_chart(predictions));
+}
+
+std::vector<Picture> pictures(const Report& report) {
+    std::vector<Picture> all = {time_picture(with_alternatives(report))};
+    if (!report.front.empty()) {
+        all.push_back(draw("front", "No shape found is faster with a smaller change in size.", front_chart(report)));
+    }
+    for (const Sweep& sweep : report.sweeps) all.push_back(sweep_picture(sweep));
+    if (report.tiles) all.push_back(tile_picture(*report.tiles));
+    all.push_back(roofline_picture(report.roofline, report.advice.prediction.device.name));
+    return all;
+}
+
+}  // namespace tilewright::render

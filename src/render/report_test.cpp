@@ -1,0 +1,184 @@
+// The page of a report against its golden file, and what every page must be: self-contained, escaped, whole.
+#include "render/report.h"
+
+#include <gtest/gtest.h>
+
+#include "render/compare.h"
+#include "render/golden.h"
+#include "render/report_charts.h"
+
+namespace tilewright::render {
+namespace {
+
+/// A kernel whose time is three quarters roofline and one quarter wave.
+PricedOp kernel(const char* name, Component component, double time,
+                std::variant<Gemm, Attention, Stream, Collective> work) {
+    PricedOp priced;
+    priced.op.name = name;
+    priced.op.component = component;
+    priced.op.count = 2;
+    priced.op.work = work;
+    priced.cost.time = {time};
+    priced.cost.low = {0.9 * time};
+    priced.cost.high = {1.2 * time};
+    priced.cost.terms[static_cast<std::size_t>(Term::Roofline)] = {0.75 * time};
+    priced.cost.terms[static_cast<std::size_t>(Term::Wave)] = {0.25 * time};
+    priced.total = {2 * time};
+    return priced;
+}
+
+Cost tiled(double waves) {
+    Cost cost;
+    cost.time = {1e-3};
+    cost.tile_m = 128;
+    cost.tile_n = 256;
+    cost.waves = waves;
+    return cost;
+}
+
+Prediction prediction(const std::string& name, double slower) {
+    Prediction made;
+    made.shape.name = name;
+    made.shape.source = "made up <here>";
+    made.shape.hidden = 1024;
+    made.shape.layers = 2;
+    made.shape.heads = made.shape.kv_heads = 16;
+    made.shape.head_dim = 64;
+    made.shape.ffn = 4096;
+    made.shape.vocab = 50257;
+    made.params.total = made.params.active = 76'000'000;
+    made.device.name = "chip";
+    made.device.full_name = "A Chip & Co";
+    made.device.source = "its data sheet";
+    made.device.memory = {0x1p34};
+    made.device.power = {700};
+    made.profile_source = "40 samples";
+    made.step.ops = {kernel("norm", Component::Norm, 1e-3, Stream{StreamKind::Norm, 8192, 1024, {3e7}, {3e7}}),
+                     kernel("mlp up", Component::Mlp, 6e-3 * slower, Gemm{Layout::TN, 8192, 4096, 1024}),
+                     kernel("attention", Component::Attention, 4e-3, Attention{4, 16, 16, 2048, 2048, 64})};
+    for (const PricedOp& priced : made.step.ops) {
+        made.step.sum.time += priced.total;
+        made.step.sum.low += priced.cost.low * 2.0;
+        made.step.sum.high += priced.cost.high * 2.0;
+    }
+    made.step.launches = 6;
+    made.step.clock = 0.9;
+    made.flops = {5e12};
+    made.mfu = 0.42;
+    made.memory.total = {0x1p33};
+    return made;
+}
+
+Sweep sweep(std::int64_t step) {
+    Sweep made{step == 1 ? "ffn" : "ffn-far", "ffn", "the rest kept", "mlp up", 4096, step, {}};
+    const std::int64_t reach = step == 1 ? 104 : 36 * step;  // many dots, and fewer
+    for (std::int64_t v = 4096 - reach; v <= 4096 + reach; v += step) {
+        const std::int64_t power = power_of_two_in(v, 64);
+        const double rate = power >= 8 ? 5e14 : power >= 2 ? 3e14 : 2e14;
+        made.points.push_back({v, power, {rate - 1e11 * static_cast<double>(v % 256)}, 3e4, tiled(double(v / 64) / 8)});
+    }
+    return made;
+}
+
+Report sample() {
+    Report report;
+    report.advice.prediction = prediction("toy", 1.0);
+    report.advice.findings = {{"TW001",
+                               "vocabulary-not-aligned",
+                               Severity::Warning,
+                               "vocab 50257 is odd",
+                               {"head"},
+                               {1e-3},
+                               0.05,
+                               {{"vocab", 50257, 50264, {1e-3}, 7168}}}};
+    Candidate candidate;
+    candidate.time = {20e-3};
+    candidate.speedup = 1.1;
+    candidate.low = 1.02;
+    candidate.high = 1.2;
+    candidate.changed = {"heads 16 -> 8"};
+    report.advice.found.candidates = {candidate};
+    report.alternatives = {prediction("heads 16 -> 8", 0.8)};
+    report.front = {{"heads 16 -> 8", 0.0, 1.1, 1.02, 1.2}, {"ffn 4096 -> 4160", 0.01, 1.15, 1.0, 1.3}};
+    report.sweeps = {sweep(1), sweep(8), {"heads", "heads", "hidden size kept", "attention", 16, 0, {}}};
+    for (const std::int64_t heads : {8, 16, 32}) {
+        report.sweeps.back().points.push_back({heads, heads, {4e14 - 1e12 * static_cast<double>(heads)}, 3e4, {}});
+    }
+    report.tiles = TileMap{"mlp up", {Layout::TN, 8000, 4096, 1024}, tiled(7.64), 63, 16, 1008, 132, 7, 84, 0.008};
+    report.roofline = {
+        {9.9e14},
+        {4.8e12},
+        {9e14},
+        {4.3e12},
+        {{"mlp up", Component::Mlp, 700, {6e14}, 0.55, true}, {"norm", Component::Norm, 0.25, {8e11}, 0.09, false}}};
+    return report;
+}
+
+TEST(Report, PageIsAsReviewed) { expect_golden("report.html", report_html({sample()})); }
+TEST(Report, JsonIsAsReviewed) {
+    Report report = sample();
+    for (Sweep& swept : report.sweeps) swept.points.resize(2);
+    expect_golden("report.json", report_json({report}));
+}
+TEST(Report, ComparisonIsAsReviewed) {
+    expect_golden("compare.html", compare_html({prediction("toy", 1.0), prediction("toy --heads 8", 0.8)}));
+}
+
+TEST(Report, TilesAreAsReviewed) {
+    TileMap full{"qkv", {Layout::NN, 4096, 4096, 64, 8}, tiled(40), 32, 16, 4096, 132, 31, 4, 0.0};
+    full.cost.split_k = 2;
+    expect_golden("tiles.svg", tile_svg(*sample().tiles, 720));
+    expect_golden("tiles_narrow.svg", tile_svg(*sample().tiles, 358));
+    expect_golden("tiles_many_waves.svg", tile_svg(full, 720));
+}
+
+TEST(Report, SeveralShapesAreComparedFirst) {
+    const std::string page = report_html({sample(), sample()});
+    EXPECT_LT(page.find("2 shapes on chip"), page.find("toy on chip</h1>"));
+    EXPECT_NE(page.find("toy on chip</h1>"), page.rfind("toy on chip</h1>"));
+}
+
+TEST(Report, FetchesNothing) {
+    std::string page = report_html({sample()});
+    for (const std::string space = "http://www.w3.org/2000/svg"; page.find(space) != std::string::npos;) {
+        page.erase(page.find(space), space.size());
+    }
+    for (const char* word : {"http:", "https:", "src=", "@import", "url("}) {
+        EXPECT_EQ(page.find(word), std::string::npos) << word;
+    }
+}
+
+TEST(Report, EscapesWhatFilesSay) {
+    Report report = sample();
+    report.advice.prediction.shape.name = "<script>alert(1)</script>";
+    report.alternatives.front().shape.name = "\"><img>";
+    const std::string page = report_html({report});
+    EXPECT_EQ(page.find("<script>alert"), std::string::npos);
+    EXPECT_EQ(page.find("<img>"), std::string::npos);
+    EXPECT_NE(page.find("made up &lt;here&gt;"), std::string::npos);
+}
+
+TEST(Report, EveryPictureHasATitleAndADescription) {
+    for (const Picture& picture : pictures(sample())) {
+        EXPECT_FALSE(picture.caption.empty()) << picture.name;
+        for (const std::string& text : {picture.wide, picture.narrow}) {
+            EXPECT_NE(text.find("<title>"), std::string::npos) << picture.name;
+            EXPECT_EQ(text.find("<desc></desc>"), std::string::npos) << picture.name;
+            EXPECT_EQ(text.find("nan"), std::string::npos) << picture.name;
+        }
+    }
+}
+
+TEST(Report, AShapeWithNothingToSayStillMakesAPage) {
+    Report bare;
+    bare.advice.prediction = prediction("bare", 1.0);
+    bare.roofline = sample().roofline;
+    bare.roofline.points.clear();
+    const std::string page = report_html({bare});
+    EXPECT_NE(page.find("No sizing rule is broken."), std::string::npos);
+    EXPECT_NE(page.find("</html>"), std::string::npos);
+    EXPECT_EQ(page.find("nan"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tilewright::render
