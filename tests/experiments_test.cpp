@@ -3,8 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 #include <set>
 
+#include "cli/experiment_rows.h"
 #include "cli/experiment_run.h"
 #include "read/experiment_file.h"
 #include "tilewright/lint.h"
@@ -23,7 +25,8 @@ render::Outcome outcome_of(const char* name, const char* gpu) { return outcome_o
 
 TEST(Experiments, AllAreReadAndEachHasItsPlace) {
     const std::vector<Experiment> all = read::all_experiments();
-    EXPECT_EQ(all.size(), 33u);
+    const std::filesystem::directory_iterator files(std::filesystem::path(TILEWRIGHT_SOURCE_DIR) / "data/experiments");
+    EXPECT_EQ(static_cast<std::ptrdiff_t>(all.size()), std::distance(begin(files), end(files)));
     std::set<std::int64_t> places;
     for (const Experiment& experiment : all) EXPECT_TRUE(places.insert(experiment.order).second) << experiment.name;
 }
@@ -62,6 +65,45 @@ TEST(Experiments, PublishedValuesAreAtPointsOfTheSweep) {
                 << experiment.name << ": " << cell.x << " " << cell.series;
         }
     }
+}
+
+/// A sample of an 8 x 8 x 64 product.
+Sample sample(ClockMode clock, double time_us, double cycles) {
+    Sample taken;
+    taken.op = "gemm";
+    taken.sizes = {{"layout", "TN"}, {"m", "8"}, {"n", "8"}, {"k", "64"}, {"batch", "1"}, {"dtype", "bf16"}};
+    taken.device = "NVIDIA H200";
+    taken.clock = clock;
+    taken.time.median_us = time_us;
+    taken.cycles = cycles;
+    return taken;
+}
+
+TEST(Timings, AreOfTheDeviceAndTheClockAskedFor) {
+    const Device h200 = *find_device("h200");
+    const Hertz top{2e9};
+    const std::vector<Sample> quick = {sample(ClockMode::Quick, 10, 8000)};
+    const std::vector<Sample> both = {quick[0], sample(ClockMode::Burst, 5, 0), sample(ClockMode::Sustained, 7, 0)};
+    const Row row{"gemm", {{"dtype", "fp16"}, {"layout", "TN"}, {"m", "8"}, {"n", "8"}, {"k", "64"}, {"batch", "1"}}};
+    const auto time_in = [&](const std::vector<Sample>& samples, const Device& device, Clock clock) {
+        const auto found = cli::Timings(samples, device, clock, top).find(row);
+        return found ? in_microseconds(*found) : 0.0;
+    };
+    EXPECT_DOUBLE_EQ(time_in(quick, h200, Clock::Burst), 4.0);  // 8000 cycles at the top clock
+    EXPECT_DOUBLE_EQ(time_in(both, h200, Clock::Burst), 5.0);
+    EXPECT_DOUBLE_EQ(time_in(both, h200, Clock::Sustained), 7.0);
+    EXPECT_DOUBLE_EQ(time_in(quick, h200, Clock::Sustained), 0.0);
+    EXPECT_DOUBLE_EQ(time_in(both, *find_device("a100"), Clock::Burst), 0.0);
+}
+
+TEST(Timings, WhatOneGpuCannotRunIsNotMeasured) {
+    const Device h200 = *find_device("h200");
+    EXPECT_TRUE(cli::measurable({"layer", {{"hidden", "8"}, {"tp", "1"}}}, h200));
+    EXPECT_FALSE(cli::measurable({"layer", {{"hidden", "8"}, {"tp", "2"}}}, h200));
+    EXPECT_FALSE(cli::measurable({"model", {{"hidden", "8"}}}, h200));
+    const auto attention = cli::measurable({"attention", {{"head_dim", "64"}, {"backend", "auto"}}}, h200);
+    ASSERT_TRUE(attention);
+    EXPECT_EQ(find_field(attention->columns, "backend"), "cudnn");
 }
 
 double at(const render::Outcome& outcome, std::string_view x, std::string_view series = "") {

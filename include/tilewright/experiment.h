@@ -28,14 +28,14 @@ struct Variable {
     std::vector<std::string> values;
 };
 
-/// One op of a point: its kind (gemm, attention, stream, layer, model) and the columns of its row in a bulk file, each
-/// an expression in the variables.
-struct RowTemplate {
+/// One op: its kind (gemm, attention, stream, layer, model) and the columns of its row in a bulk file. In an experiment
+/// the columns are expressions in the variables, in a point their values.
+struct Row {
     std::string kind;
     Fields columns;
 };
 
-/// A claim as a predicate that `check` knows by name, with its figures.
+/// A claim as a predicate that `judge` knows by name, with its figures.
 struct Check {
     std::string kind;
     std::vector<std::string> at;  ///< cells, "x" or "x|series"
@@ -72,16 +72,10 @@ struct Experiment {
     std::vector<Variable> variables;   ///< every combination of their values …
     std::vector<Fields> cases;         ///< … with every case
     std::vector<std::string> whole;    ///< expressions that must come out whole
-    std::vector<RowTemplate> rows;     ///< the ops of a point, one after another
+    std::vector<Row> rows;             ///< the ops of a point, one after another
     std::vector<std::string> table;    ///< the values of x that tables show; empty: all
     std::vector<Check> checks;
     std::vector<Published> published;
-};
-
-/// One op of a point as a row of a bulk file.
-struct Row {
-    std::string kind;
-    Fields columns;
 };
 
 /// One point of the sweep: where it lies in the figure, and the rows that are run for it.

@@ -59,6 +59,13 @@ Figure tabled(const Experiment& experiment, const Figure& figure);
 /// What was published for a device, as a figure; empty when nothing was.
 Figure published_for(const Experiment& experiment, std::string_view device);
 
+/// How far predictions are from what was seen, over the values that both have.
+struct Agreement {
+    int values = 0;
+    double mean_error = 0.0;  ///< absolute, as a fraction of what was seen
+};
+Agreement agreement(const Figure& predicted, const Figure& seen);
+
 enum class Verdict { Holds, Partly, Fails, Unknown };
 template <>
 inline constexpr std::array<NameTable<Verdict>, 4> names<Verdict>{{{"holds", Verdict::Holds},

@@ -2,6 +2,7 @@
 #include "cli/experiment_rows.h"
 
 #include <algorithm>
+#include <cassert>
 #include <set>
 
 #include "cli/arguments.h"
@@ -107,6 +108,7 @@ Result<std::vector<OpGraph>> kernels_of(const std::vector<Point>& points, const 
         for (const Point& point : points) text += line_of(point.rows[i].columns, &Fields::value_type::second);
         const Result<read::CsvTable> table = read::read_csv(text, where + ", rows of " + kind);
         if (!table) return table.problems();
+        assert(table->rows.size() == points.size());
         for (std::size_t p = 0; p < points.size(); ++p) {
             const Problems bad = append_row(graphs[p], kind, *table, table->rows[p]);
             if (!bad.empty()) return bad;

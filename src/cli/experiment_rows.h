@@ -21,7 +21,6 @@ public:
     Timings(const std::vector<Sample>& samples, const Device& device, Clock clock, Hertz top_clock);
 
     std::optional<Seconds> find(const Row& row) const;
-    bool empty() const { return times_.empty(); }
 
 private:
     struct Timed {

@@ -79,6 +79,7 @@ Result<render::Outcome> run(const Experiment& experiment, const Setting& setting
     outcome.precision = setting.precision.value_or(experiment.precision);
     Problems problems;
     if (experiment.devices.empty()) {
+        outcome.units = setting.device.units;
         problems = run_on(setting.device, setting, "", outcome);
         take_published(setting.device.name, outcome);
     } else {
@@ -90,6 +91,9 @@ Result<render::Outcome> run(const Experiment& experiment, const Setting& setting
     outcome.by_prediction = judge(experiment, sweep, sweep, Coverage::Most);
     outcome.by_measurement = judge(experiment, tabled(experiment, outcome.measured), sweep, Coverage::Most);
     outcome.by_publication = judge(experiment, outcome.published, sweep, Coverage::Any);
+    outcome.with_measured = agreement(outcome.predicted, outcome.measured);
+    if (outcome.device.starts_with(outcome.published_device))
+        outcome.with_published = agreement(sweep, outcome.published);
     return outcome;
 }
 

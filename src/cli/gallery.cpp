@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/experiment_run.h"
+#include "cli/progress.h"
 #include "read/experiment_file.h"
 
 namespace tilewright::cli {
@@ -35,6 +36,7 @@ Problems write_file(const std::string& path, const std::string& text) {
 Problems write_gallery(const std::string& folder, const std::vector<Sample>& samples) {
     std::error_code ignored;
     std::filesystem::create_directories(folder + "/" + plots_folder, ignored);
+    Progress progress("experiments", true);
     std::vector<render::GalleryEntry> entries;
     for (const Experiment& experiment : read::all_experiments()) {
         render::GalleryEntry& entry = entries.emplace_back();
@@ -45,6 +47,7 @@ Problems write_gallery(const std::string& folder, const std::vector<Sample>& sam
             if (Problems bad = add_outcome(experiment, setting, folder, entry); !bad.empty()) return bad;
             if (!experiment.devices.empty()) break;
         }
+        progress.step();
     }
     return write_file(folder + "/paper.md", render::gallery_markdown(entries));
 }

@@ -11,7 +11,7 @@ std::optional<Point> point_at(const Experiment& experiment, const Fields& values
     for (const std::string& expression : experiment.whole) {
         if (!evaluate_number(expression, values)) return std::nullopt;
     }
-    for (const RowTemplate& row : experiment.rows) {
+    for (const Row& row : experiment.rows) {
         Row& made = point.rows.emplace_back(Row{row.kind, {}});
         for (const auto& [column, expression] : row.columns) {
             std::optional<std::string> value = evaluate(expression, values);

@@ -106,6 +106,13 @@ TEST(Figures, MeansStandUnderTheirSeries) {
     EXPECT_DOUBLE_EQ(means.find("1", "")->y, 15.0);
 }
 
+TEST(Figures, AgreeAsFarAsBothHaveValues) {
+    const Figure predicted = figure_of({{"1", "", 110}, {"2", "", 90}, {"3", "", 7}});
+    const Agreement found = agreement(predicted, figure_of({{"1", "", 100}, {"2", "", 100}, {"4", "", 1}}));
+    EXPECT_EQ(found.values, 2);
+    EXPECT_NEAR(found.mean_error, 0.1, 1e-12);
+}
+
 /// A predicate with a figure in which it holds and one in which it does not.
 struct Claim {
     Check check;

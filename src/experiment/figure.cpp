@@ -1,6 +1,7 @@
 // From prices or samples of points to the values of a figure.
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <map>
 
 #include "tilewright/figure.h"
@@ -162,6 +163,17 @@ Figure published_for(const Experiment& experiment, std::string_view device) {
         put(figure, {.x = value.x, .series = value.series, .y = value.y, .low = value.y, .high = value.y});
     }
     return figure;
+}
+
+Agreement agreement(const Figure& predicted, const Figure& seen) {
+    Agreement found;
+    for (const FigureCell& cell : seen.cells) {
+        const FigureCell* same = predicted.find(cell.x, cell.series);
+        if (same == nullptr) continue;
+        ++found.values;
+        found.mean_error += (std::abs(same->y / cell.y - 1.0) - found.mean_error) / found.values;
+    }
+    return found;
 }
 
 }  // namespace tilewright

@@ -137,7 +137,7 @@ private:
     }
 
     void read_row(const Value& table) {
-        RowTemplate row{"", labels_in(table)};
+        Row row{"", labels_in(table)};
         const auto kind = std::find_if(row.columns.begin(), row.columns.end(),
                                        [](const auto& column) { return column.first == "kind"; });
         const std::vector<std::string> known = {"gemm", "attention", "stream", "layer", "model"};

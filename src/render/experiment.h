@@ -14,13 +14,15 @@ namespace tilewright::render {
 /// An experiment on one GPU, or on those it compares.
 struct Outcome {
     Experiment experiment;
-    std::string device;  ///< "h200", or the names of all
+    std::string device;      ///< "h200", or the names of all
+    std::int64_t units = 0;  ///< SMs or CUs of one device; 0 for several
     Clock clock = Clock::Burst;
     Precision precision = Precision::Fp16;
     Evidence evidence = Evidence::Measured;  ///< the worst of the predictions
     std::string published_device;            ///< where the published values come from; empty: there are none
     Figure predicted, measured, published;   ///< the first two as plotted, the last as tabled
     Judgement by_prediction, by_measurement, by_publication;
+    Agreement with_published, with_measured;  ///< of the predictions; published values of other GPUs do not count
 };
 
 /// A line of the table: one value of x in one series, wherever it is known.
@@ -58,6 +60,9 @@ std::string gallery_markdown(const std::vector<GalleryEntry>& entries);
 
 /// "On h200 the claim does not hold: … (predicted, fitted)."
 std::string verdict_sentence(const Outcome& outcome);
+
+/// "12% off the 9 published values"; empty where there is nothing to compare with.
+std::string agreement_text(const Agreement& agreement, std::string_view seen);
 
 /// "TFLOP/s", "µs", "% of the time".
 std::string unit_of(Measure measure);

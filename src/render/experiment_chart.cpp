@@ -131,8 +131,9 @@ std::string outcome_svg(const Outcome& outcome, ChartSize size) {
     if (places.words()) chart.x.categories = places.labels();
     constexpr double largest_size = 1 << 17;  // of a matrix; larger values of x are counts
     chart.x.binary = !places.words() && places.of(places.labels().back()) <= largest_size;
+    if (experiment.means) add_published(chart, outcome, places);  // lines lie behind, points before
     add_predicted(chart, outcome, places);
-    add_published(chart, outcome, places);
+    if (!experiment.means) add_published(chart, outcome, places);
     if (!outcome.measured.cells.empty()) chart.series.push_back(points_of(outcome.measured, "measured", places));
     return svg(chart, size);
 }

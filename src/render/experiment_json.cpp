@@ -28,6 +28,11 @@ void write_figure(JsonWriter& json, std::string_view key, const Figure& figure) 
     json.end();
 }
 
+void write_agreement(JsonWriter& json, std::string_view key, const Agreement& agreement) {
+    if (agreement.values == 0) return;
+    json.key(key).object().field("values", agreement.values).field("mean_error", agreement.mean_error).end();
+}
+
 }  // namespace
 
 std::string experiments_json(const std::vector<Experiment>& experiments) {
@@ -53,6 +58,8 @@ std::string outcome_json(const Outcome& outcome) {
     write_judgement(json, "by_prediction", outcome.by_prediction);
     write_judgement(json, "by_measurement", outcome.by_measurement);
     write_judgement(json, "by_publication", outcome.by_publication);
+    write_agreement(json, "predicted_against_published", outcome.with_published);
+    write_agreement(json, "predicted_against_measured", outcome.with_measured);
     json.field("published_device", outcome.published_device);
     write_figure(json, "published", outcome.published);
     write_figure(json, "predicted", outcome.predicted);

@@ -59,6 +59,12 @@ std::string verdict_sentence(const Outcome& outcome) {
     return text + ".";
 }
 
+std::string agreement_text(const Agreement& agreement, std::string_view seen) {
+    if (agreement.values == 0) return "";
+    return fmt::format("{} off the {} {} value{}", percent_text(agreement.mean_error), agreement.values, seen,
+                       agreement.values == 1 ? "" : "s");
+}
+
 std::string experiments_text(const std::vector<Experiment>& experiments, const Style& style) {
     Table table({{"name"}, {"what"}, {"in the paper", Align::Left, true}});
     for (const Experiment& one : experiments) table.row({{one.name, Tone::Accent}, one.title, one.figure});
@@ -73,8 +79,9 @@ std::string outcome_text(const Outcome& outcome, const Style& style) {
     append_paragraph(out, fmt::format("Claim ({}): {}", experiment.figure, experiment.claim), 2, style);
     append_paragraph(out, "Published values: " + experiment.source + ".", 2, style);
     if (!experiment.note.empty()) append_paragraph(out, experiment.note, 2, style);
+    const std::string units = outcome.units > 0 ? fmt::format(" ({} units)", outcome.units) : "";
     append_paragraph(out,
-                     fmt::format("{}, {}, {} clock, {}", outcome.device, name_of(outcome.precision),
+                     fmt::format("{}{}, {}, {} clock, {}", outcome.device, units, name_of(outcome.precision),
                                  name_of(outcome.clock), unit_of(experiment.measure)),
                      2, style);
     out += "\n";
@@ -98,6 +105,10 @@ std::string outcome_text(const Outcome& outcome, const Style& style) {
     }
     table.append_to(out, style);
     out += "\n";
+    for (const std::string& text :
+         {agreement_text(outcome.with_published, "published"), agreement_text(outcome.with_measured, "measured")}) {
+        if (!text.empty()) append_paragraph(out, "The prediction is " + text + ".", 2, style);
+    }
     append_paragraph(out, "Verdict: " + verdict_sentence(outcome), 2, style);
     return out;
 }
