@@ -154,11 +154,11 @@ std::string draw_line(const Drawing& drawing) {
            hit_paths(drawing, points);
 }
 
-/// Many points: dots that are the round or square ends of strokes without length.
+/// Many points: dots that are the round or square ends of strokes of no length to speak of.
 std::string draw_dots(const Drawing& drawing, const std::vector<Point>& points, std::string_view kind = "dots") {
     std::string d;
     for (const Point& point : points) {
-        if (drawable(point)) d += "M" + px(point) + "h0";
+        if (drawable(point)) d += "M" + px(point) + "h.01";
     }
     if (d.empty()) return "";
     return fmt::format("<path class=\"{} s{}\" stroke-linecap=\"{}\"{} d=\"{}\"/>\n", kind, drawing.hue(),

@@ -28,7 +28,8 @@ std::string table(const std::vector<Prediction>& predictions) {
     std::vector<Row> rows;
     for (const Component component : components_of(predictions)) {
         rows.push_back(row(std::string(name_of(component)), predictions, [&](const Prediction& p) {
-            return p.step.ops.empty() ? std::string("-") : time_text(component_time(p, component));
+            const Seconds time = component_time(p, component);
+            return time.value > 0 ? time_text(time) : std::string("-");
         }));
     }
     rows.push_back(row("step", predictions, [](const Prediction& p) { return time_text(p.step.sum.time); }));

@@ -18,7 +18,7 @@ h1{font-size:1.7rem;line-height:1.2;margin:0 0 4px}
 h2{font-size:1.3rem;margin:44px 0 8px;padding-top:14px;border-top:1px solid var(--line)}
 h3{font-size:1rem;margin:24px 0 4px}
 p{margin:8px 0;max-width:68ch}.sub,figcaption,footer{color:var(--dim);font-size:.9rem}
-.verdict{font-size:1.15rem;line-height:1.45;margin:18px 0;padding:14px 16px;background:var(--soft);border-left:4px solid var(--accent);border-radius:4px}
+article{margin-top:72px}article:first-child{margin-top:0}.verdict{max-width:none;font-size:1.15rem;line-height:1.45;margin:18px 0;padding:14px 16px;background:var(--soft);border-left:4px solid var(--accent);border-radius:4px}
 .facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(128px,1fr));gap:10px;margin:16px 0;padding:0;list-style:none}
 .facts li{background:var(--soft);border-radius:4px;padding:8px 12px}.facts b{display:block;font-size:1.15rem}.facts span{color:var(--dim);font-size:.82rem}
 figure{margin:16px 0 28px;break-inside:avoid}figure svg{display:block;max-width:100%;height:auto}figcaption{margin-top:4px}
@@ -30,12 +30,12 @@ th,td{padding:4px 10px 4px 0;text-align:left;vertical-align:top;border-bottom:1p
 .finding{margin:14px 0;break-inside:avoid}.finding p{margin:2px 0}.finding ul{margin:2px 0;padding-left:20px}
 .badge{font-size:.78rem;font-weight:700;text-transform:uppercase;letter-spacing:.04em;margin-right:8px}
 .error{color:var(--bad)}.warning{color:var(--caution)}.info{color:var(--dim)}
-.meter{height:6px;background:var(--line);border-radius:3px;margin:4px 0;max-width:320px}.meter i{display:block;height:100%;background:var(--accent);border-radius:3px}
+.meter,.meter i{print-color-adjust:exact;-webkit-print-color-adjust:exact}.meter{height:6px;background:var(--line);border-radius:3px;margin:4px 0;max-width:320px}.meter i{display:block;height:100%;background:var(--accent);border-radius:3px}
 nav a{margin-right:14px}a{color:var(--accent)}
 #tip{position:absolute;z-index:2;pointer-events:none;background:var(--ink);color:var(--paper);font-size:.82rem;line-height:1.35;padding:6px 9px;border-radius:4px;white-space:pre-line;max-width:260px}
 #dot{fill:none;stroke:var(--ink);stroke-width:2;pointer-events:none}
 @media (max-width:560px){body{padding:16px 16px 40px}.wide{display:none}.narrow{display:block}.minor{display:none}h1{font-size:1.4rem}}
-@media print{body{max-width:none;padding:0;font-size:11pt}.wide{display:block}.narrow,nav,#tip{display:none}.minor{display:table-cell}h2{break-after:avoid}.verdict,.facts li{border:1px solid var(--line)}}
+@media print{article+article,section~article{break-before:page}body{max-width:none;padding:0;font-size:11pt}.wide{display:block}.narrow,nav,#tip{display:none}.minor{display:table-cell}h2{break-after:avoid}.verdict,.facts li{border:1px solid var(--line)}}
 )css";
 
 constexpr std::string_view script = R"js(
