@@ -149,6 +149,10 @@ TEST(Cli, TheReadmeShowsRealOutput) {
     expect_file(root / "README.md", page);
 }
 
+TEST(Cli, TheReadmesPictureIsWhatTheProgramDraws) {
+    expect_file(root / "docs" / "teeth.svg", run("tilewright report gpt3-2.7b --gpu h200 --svg ffn-far").out);
+}
+
 TEST(Cli, VersionIsTheProjects) {
     const std::string cmake = slurp(root / "CMakeLists.txt");
     const std::string mark = "project(Tilewright VERSION ";
@@ -164,6 +168,7 @@ TEST(Cli, EveryJsonDocumentReadsAndNamesItsSchema) {
         {"search gpt2 --gpu h200", "tilewright.search/1"},
         {"advise gpt2 --gpu h200", "tilewright.advise/1"},
         {"compare gpt2 --heads 6 --gpu h200", "tilewright.compare/1"},
+        {"report gpt2 --gpu h200", "tilewright.report/1"},
         {"reproduce", "tilewright.experiments/1"},
         {"reproduce wave-quantization --gpu h200", "tilewright.reproduce/1"},
         {"models", "tilewright.models/1"},
