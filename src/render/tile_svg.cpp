@@ -66,6 +66,22 @@ std::string matrix(const TileMap& map, const Box& room) {
                                "tick"});
 }
 
+/// What the three shades mean, in a row.
+std::string legend(double left, double y) {
+    struct Shade {
+        std::string_view kind;
+        std::string_view words;
+    };
+    std::string out;
+    for (const Shade& shade :
+         {Shade{"f5", "full waves"}, Shade{"f4", "last wave"}, Shade{"outside", "idle, or outside C"}}) {
+        out += rect(shade.kind, {left, y - 10, left + 14, y + 1});
+        out += text_element({{left + 20, y}, std::string(shade.words)});
+        left += 34 + text_width(shade.words);
+    }
+    return out;
+}
+
 std::int64_t wave_count(const TileMap& map) { return map.full_waves + (map.tail > 0 ? 1 : 0); }
 
 double row_height(const TileMap& map) {
@@ -126,7 +142,7 @@ std::string tile_caption(const TileMap& map) {
 std::string tile_svg(const TileMap& map, double width) {
     const bool side_by_side = width > 500;
     const double edge = 8.0;
-    const double top = 44.0;
+    const double top = 62.0;
     const double matrix_height = side_by_side ? std::max(210.0, waves_height(map) - 20) : 170.0;
     const double middle = side_by_side ? 0.42 * width : width - edge;
     const double waves_top = side_by_side ? top : top + matrix_height + 34;
@@ -136,7 +152,7 @@ std::string tile_svg(const TileMap& map, double width) {
     out +=
         "<style>.outside{fill:#d7dce2}.gap{stroke:#fff;stroke-width:.7;fill:none}"
         "@media screen and (prefers-color-scheme:dark){.outside{fill:#343b46}.gap{stroke:#14171c}}</style>\n";
-    out += text_element({{edge, 26}, title, "title"});
+    out += text_element({{edge, 26}, title, "title"}) + legend(edge, 46);
     out += matrix(map, {edge, top, middle - 2 * edge, top + matrix_height});
     out += waves(map, {side_by_side ? middle : 0.0, waves_top, width - edge, height});
     return out + "</svg>\n";
