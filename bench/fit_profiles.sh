@@ -32,6 +32,16 @@ from_public() {  # device, source, files of products…
 }
 
 # The paper's logs hold about 11 us of host time a call; where they are mixed with device times it is taken off.
+# Collectives of NCCL, and in the serving engines' own kernels ("direct") where they were captured in a graph.
+collectives() {
+    zcat "$1" | awk -F, -v OFS=, '
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; print "kind,ranks,bytes,library,latency_us"; next }
+        { kind = $at["op"]; sub("alltoall", "all_to_all", kind); kernel = $at["kernel"] }
+        kernel == "NCCL" { print kind, $at["batch"], $at["bytes"], "nccl", $at["latency_us"] }
+        kernel ~ /graph|TRTLLM/ { print kind, $at["batch"], $at["bytes"], "direct", $at["latency_us"] }'
+}
+for part in a100 h200 b200; do collectives "$public/collective_${part}_sxm.csv.gz" > "$work/collective_$part.csv"; done
+
 less_host_time() { awk -F, -v OFS=, 'NR > 1 { $7 -= 11 } 1'; }
 
 for file in gemm_a100_sxm gemm_b200_sxm gemm_rtx_pro_6000_server; do
@@ -51,12 +61,14 @@ mkdir "$work/h200"
 for set in gemm-quick gemm-clocks attention stream pytorch; do
     zcat "$samples/h200/$set.jsonl.gz" > "$work/h200/$set.jsonl"
 done
-"$program" fit --samples "$work"/h200/*.jsonl --device h200 \
-    --source "own H200 samples (data/samples): cuBLASLt 13.1, cuDNN 9.14, PyTorch 2.11" -o "$profiles/h200.json"
+"$program" fit --samples "$work"/h200/*.jsonl "$work/collective_h200.csv" --device h200 \
+    --source "own H200 samples (data/samples): cuBLASLt 13.1, cuDNN 9.14, PyTorch 2.11; collectives: aiconfigurator, nccl-tests" -o "$profiles/h200.json"
 from_public a100-80-sxm "$aiconfigurator, SGLang 0.5.10; fp16 and odd sizes: $logs, cuBLAS 11.7, less 11 us of host time" \
-    "$work/gemm_a100_sxm.csv" "$work/paper_a100_device.csv" "$work/attention_a100.csv"
-from_public b200 "$aiconfigurator, TensorRT-LLM 1.3.0rc20" "$work/gemm_b200_sxm.csv" "$work/attention_b200.csv"
+    "$work/gemm_a100_sxm.csv" "$work/paper_a100_device.csv" "$work/attention_a100.csv" "$work/collective_a100.csv"
+from_public b200 "$aiconfigurator, TensorRT-LLM 1.3.0rc20" "$work/gemm_b200_sxm.csv" "$work/attention_b200.csv" \
+    "$work/collective_b200.csv"
 from_public rtx-pro-6000 "$aiconfigurator, TensorRT-LLM 1.3.0rc20" "$work/gemm_rtx_pro_6000_server.csv" "$work/attention_rtx.csv"
-from_public a100-40-sxm "$logs, cuBLAS 11.7, wall clock: host time is inside" "$work/paper_a100_fp16.csv"
+from_public a100-40-sxm "$logs, cuBLAS 11.7, wall clock: host time is inside" "$work/paper_a100_fp16.csv" \
+    "$work/collective_a100.csv"
 from_public v100-sxm2 "$logs, cuBLAS 11.7, wall clock: host time is inside" "$work/paper_v100_fp16.csv"
 from_public mi250x "$logs, rocBLAS, one die, wall clock: host time is inside" "$work/paper_mi250x_fp16.csv"

@@ -1,6 +1,6 @@
 # Writes the files named in LIST, one a line, into a C++ source: five tables of {name, text}, by folder.
 file(STRINGS ${LIST} files)
-set(folders models devices profiles rules experiments)
+set(folders models devices clusters profiles rules experiments)
 foreach(file IN LISTS files)
   get_filename_component(name ${file} NAME_WLE)
   get_filename_component(folder ${file} DIRECTORY)

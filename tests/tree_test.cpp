@@ -25,20 +25,23 @@ const std::map<std::string, Names> may_include = {
     {"cost", {"quantity", "shape", "ops", "device"}},
     {"lint", {"quantity", "shape", "ops", "device", "cost"}},
     {"search", {"quantity", "shape", "ops", "device", "cost"}},
+    {"plan", {"quantity", "shape", "ops", "device", "cost"}},
     {"sample", {"quantity", "shape", "ops", "device"}},
     {"fit", {"quantity", "shape", "ops", "device", "cost", "sample"}},
     {"experiment", {"quantity", "shape", "ops", "device", "cost", "sample"}},
     {"read", {"quantity", "shape", "ops", "device", "sample", "experiment"}},
-    {"render", {"quantity", "shape", "ops", "device", "cost", "lint", "search", "sample", "fit", "experiment"}},
+    {"render", {"quantity", "shape", "ops", "device", "cost", "lint", "search", "plan", "sample", "fit", "experiment"}},
     {"measure", {"quantity", "shape", "ops", "device", "sample", "read"}},
     {"cli",
-     {"quantity", "shape", "ops", "device", "cost", "lint", "search", "sample", "fit", "read", "render", "experiment"}},
+     {"quantity", "shape", "ops", "device", "cost", "lint", "search", "plan", "sample", "fit", "read", "render",
+      "experiment"}},
 };
 
 /// The stage each public header belongs to, where it is not the folder of its own name.
 const std::map<std::string, std::string> stage_of_header = {
-    {"result", "quantity"}, {"workload", "shape"},    {"names", "shape"},       {"device_names", "device"},
-    {"cost_names", "cost"}, {"correction", "device"}, {"figure", "experiment"},
+    {"result", "quantity"},     {"workload", "shape"},  {"names", "shape"},
+    {"device_names", "device"}, {"cost_names", "cost"}, {"correction", "device"},
+    {"figure", "experiment"},   {"cluster", "device"},  {"plan_names", "plan"},
 };
 
 /// The folders that may see a third-party library, by how its include begins.
@@ -49,7 +52,8 @@ const std::map<std::string, Names> third_party = {
 };
 
 /// What the inside must not touch: I/O, clocks, threads, the environment.
-const Names pure = {"quantity", "shape", "ops", "device", "cost", "lint", "search", "sample", "fit", "experiment"};
+const Names pure = {"quantity", "shape", "ops",    "device", "cost",      "lint",
+                    "search",   "plan",  "sample", "fit",    "experiment"};
 const Names impure_headers = {"iostream", "fstream", "cstdio", "chrono", "thread", "mutex", "filesystem", "cstdlib"};
 
 bool is_source(const fs::path& path) {

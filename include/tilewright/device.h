@@ -20,6 +20,14 @@ enum class Architecture { Volta, Turing, Ampere, Ada, Hopper, Blackwell, Cdna2, 
 /// Where a number comes from, best first.
 enum class Evidence { Measured, Fitted, Transferred, Assumed };
 
+/// What joins nodes: one adapter's share of it for each GPU.
+struct Network {
+    std::string kind = "InfiniBand NDR";
+    BytesPerSecond bandwidth{50e9};  ///< one direction, per GPU: 400 Gb/s, as in DGX H100 and its successors
+
+    friend bool operator==(const Network&, const Network&) = default;
+};
+
 /// Data-sheet facts. Peaks are dense, with fp32 accumulation, at the boost clock; empty where the part has no such
 /// mode.
 struct Device {
@@ -39,6 +47,7 @@ struct Device {
     std::string link;               ///< "NVLink 4", "PCIe 4 x16"
     BytesPerSecond link_bandwidth;  ///< one direction, all links of one GPU together
     std::int64_t node_size = 8;     ///< GPUs that share that link
+    Network network;                ///< beyond the node
 };
 
 Problems validate(const Device& device);
@@ -118,6 +127,24 @@ struct StreamProfile {
     Seconds launch;
 };
 
+/// One protocol of a collective: what starting costs, what each step between two ranks costs, what share of the link it
+/// reaches.
+struct Protocol {
+    Seconds launch;
+    Seconds step;
+    double fraction = 0.0;  ///< 0: there is no such protocol
+};
+
+/// How the ranks of a node talk: NCCL's flag-based protocol for few bytes and its bulk one for many, in a ring or
+/// straight to each peer, reductions inside the switch (NVLS), and the all-reduce kernels of serving engines.
+struct CollectiveProfile {
+    Protocol ring_low, ring_bulk;
+    Protocol peer_low, peer_bulk;
+    Protocol in_switch;
+    Protocol one_shot, two_shot;
+    double own_part = 0.5;  ///< of its own part of a tensor, what a rank of a ring moves too
+};
+
 /// A half-width of the 90% interval, as factors on the time.
 struct Interval {
     double low = 1.0;
@@ -142,6 +169,7 @@ struct Profile {
     Evidence evidence = Evidence::Assumed;  ///< of products
     Evidence attention_evidence = Evidence::Assumed;
     Evidence stream_evidence = Evidence::Assumed;
+    Evidence collective_evidence = Evidence::Assumed;  ///< within a node; between nodes always assumed
     std::string source;  ///< what it was fitted from, or which document it is assumed from
     std::array<double, precision_count> compute_fraction{
         1, 1, 1, 1, 1};  ///< of the data-sheet peak the best product reaches at the burst clock
@@ -157,9 +185,7 @@ struct Profile {
     AttentionProfile cudnn;
     AttentionProfile flash2;
     StreamProfile stream;
-    double link_fraction = 0.8;  ///< of the link bandwidth a large collective reaches
-    Seconds collective_launch;   ///< of starting one: kernel and handshake
-    Seconds collective_latency;  ///< of one step between two ranks
+    CollectiveProfile collective;
     GemmIntervals gemm_intervals{};
     Interval attention_interval, stream_interval, collective_interval;
 };

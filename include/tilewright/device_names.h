@@ -59,7 +59,15 @@ inline constexpr std::array<NameTable<Component>, 14> names<Component>{{{"embedd
                                                                         {"optimizer", Component::Optimizer},
                                                                         {"communication", Component::Communication}}};
 template <>
-inline constexpr std::array<NameTable<Pass>, 3> names<Pass>{
-    {{"forward", Pass::Forward}, {"backward", Pass::Backward}, {"update", Pass::Update}}};
+inline constexpr std::array<NameTable<Pass>, 4> names<Pass>{{{"forward", Pass::Forward},
+                                                             {"backward", Pass::Backward},
+                                                             {"update", Pass::Update},
+                                                             {"recompute", Pass::Recompute}}};
+template <>
+inline constexpr std::array<NameTable<RankGroup>, 5> names<RankGroup>{{{"tensor", RankGroup::Tensor},
+                                                                       {"context", RankGroup::Context},
+                                                                       {"expert", RankGroup::Expert},
+                                                                       {"data", RankGroup::Data},
+                                                                       {"pipeline", RankGroup::Pipeline}}};
 
 }  // namespace tilewright

@@ -29,6 +29,7 @@ std::vector<Observation> observe(const std::vector<Sample>& samples);
 /// heads and head size.
 bool held_out_by_shape(const Gemm& gemm);
 bool held_out_by_shape(const Attention& attention);
+bool held_out_by_shape(const Collective& collective);  ///< every fourth size
 
 /// The family of an attention kernel: back end and pass.
 std::string family_of(const Attention& attention);

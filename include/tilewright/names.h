@@ -50,6 +50,15 @@ inline constexpr std::array<NameTable<AttentionBackend>, 4> names<AttentionBacke
      {"flash2", AttentionBackend::Flash2},
      {"unfused", AttentionBackend::Unfused}}};
 template <>
+inline constexpr std::array<NameTable<Recompute>, 3> names<Recompute>{
+    {{"none", Recompute::None}, {"selective", Recompute::Selective}, {"full", Recompute::Full}}};
+template <>
+inline constexpr std::array<NameTable<MasterWeights>, 2> names<MasterWeights>{
+    {{"none", MasterWeights::None}, {"fp32", MasterWeights::Fp32}}};
+template <>
+inline constexpr std::array<NameTable<Overlap>, 3> names<Overlap>{
+    {{"none", Overlap::None}, {"data", Overlap::Data}, {"all", Overlap::All}}};
+template <>
 inline constexpr std::array<NameTable<Clock>, 2> names<Clock>{
     {{"sustained", Clock::Sustained}, {"burst", Clock::Burst}}};
 

@@ -2,6 +2,7 @@
 // lower(Shape, Workload) -> OpGraph. Sizes are per GPU, after tensor-parallel sharding.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 #include <variant>
@@ -64,12 +65,19 @@ struct Stream {
     friend bool operator==(const Stream&, const Stream&) = default;
 };
 
+/// The ranks that a collective joins. Neighbours are first tensor, then context, then data (and expert) ranks, then
+/// pipeline stages.
+enum class RankGroup { Tensor, Context, Expert, Data, Pipeline };
+
 enum class CollectiveKind { AllReduce, AllGather, ReduceScatter, AllToAll, SendReceive };
 
 struct Collective {
     CollectiveKind kind = CollectiveKind::AllReduce;
     Bytes bytes;  ///< of the full tensor, as nccl-tests counts it
     std::int64_t ranks = 1;
+    RankGroup group = RankGroup::Tensor;
+    std::int64_t stride = 1;  ///< ranks are this many GPUs apart, which decides how many share a node
+    bool direct = false;      ///< by a serving engine's own all-reduce kernel where that is faster than the library
 
     friend bool operator==(const Collective&, const Collective&) = default;
 };
@@ -92,7 +100,10 @@ enum class Component {
     Communication
 };
 
-enum class Pass { Forward, Backward, Update };
+enum class Pass { Forward, Backward, Update, Recompute };
+
+/// Which stretch of the model a kernel belongs to.
+enum class Part { Embedding, Layer, Head, Update };
 
 /// One kernel, launched `count` times in a step.
 struct Op {
@@ -102,6 +113,7 @@ struct Op {
     std::int64_t count = 1;
     std::variant<Gemm, Attention, Stream, Collective> work;
     Bytes saved;  ///< activation memory one launch keeps for the backward pass
+    Part part = Part::Layer;
 };
 
 /// The kernels of one step on one GPU, in launch order (a layer's kernels once, with count = layers).
@@ -137,9 +149,31 @@ struct Memory {
     Bytes activations;
     Bytes kv_cache;
     Bytes workspace;
+    Bytes fragmentation;  ///< what the caching allocator cannot hand out again
     Bytes total;
 };
 
+/// Of the GPU that needs most: with pipeline stages the first, which keeps a micro-batch for every stage in flight, or
+/// the last, which has the head.
 Memory memory(const Shape& shape, const Workload& workload);
+
+/// What memory is made of before pipeline stages, replicas and recomputation divide it; enough to know the memory of
+/// every plan that shares tensor, context and expert parallelism and the micro-batch.
+struct MemoryPieces {
+    double layers = 0;                                   ///< of the whole model
+    double layer_parameters = 0, routed_parameters = 0;  ///< of all layers; the second those of routed experts
+    double embedding_parameters = 0, head_parameters = 0;
+    double tied_parameters = 0;           ///< of a table that is in both of these
+    std::array<double, 3> layer_saved{};  ///< bytes of all layers, by Recompute
+    double embedding_saved = 0, head_saved = 0;
+    double transient = 0;  ///< bytes alive around one kernel
+    double kv_cache = 0;   ///< bytes of all layers
+};
+
+MemoryPieces memory_pieces(const Shape& shape, const Workload& workload);
+Memory memory(const MemoryPieces& pieces, const Workload& workload);
+
+/// Whether this forward kernel runs again in the backward pass, which then need not keep what it wrote.
+bool is_recomputed(const Op& op, Recompute recompute);
 
 }  // namespace tilewright

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tilewright/cluster.h"
 #include "tilewright/device.h"
 #include "tilewright/result.h"
 #include "tilewright/shape.h"
@@ -26,13 +27,18 @@ Result<ShapeFile> read_shape(std::string_view bytes, const std::string& where);
 /// Our TOML form of a data sheet.
 Result<Device> read_device(std::string_view bytes, const std::string& where);
 
+/// Our TOML form of a cluster.
+Result<Cluster> read_cluster(std::string_view bytes, const std::string& where);
+
 /// Names built in, sorted.
 std::vector<std::string> model_names();
 std::vector<std::string> device_names();
+std::vector<std::string> cluster_names();
 
 /// A built-in by name (devices also by alias: "h100"); an unknown name is answered with the nearest ones.
 Result<Shape> find_model(std::string_view name);
 Result<Device> find_device(std::string_view name);
+Result<Cluster> find_cluster(std::string_view name);
 
 /// What is known of a device's kernels: its fitted profile, that of a sibling (evidence `transferred`), or the assumed
 /// one.

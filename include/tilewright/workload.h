@@ -12,16 +12,29 @@ enum class Precision { Bf16, Fp16, Fp8, Tf32, Fp32 };
 inline constexpr int precision_count = 5;
 enum class Runtime { Eager, Compiled, Ideal };
 enum class AttentionBackend { Auto, Cudnn, Flash2, Unfused };
+/// What the backward pass computes again: nothing, the scores of unfused attention (Korthikanti et al. 2022,
+/// "selective"), or every layer from its input.
+enum class Recompute { None, Selective, Full };
+
+/// Whether the optimizer keeps its own fp32 copy of the parameters, with fp32 moments and gradients, or works in their
+/// type.
+enum class MasterWeights { None, Fp32 };
+
+/// Which collectives run beside the products: none, those of the data-parallel ranks, or those of tensor-parallel ranks
+/// and pipeline stages too.
+enum class Overlap { None, Data, All };
 enum class Clock { Sustained, Burst };
 
 /// How many GPUs share the work and how.
 struct Parallelism {
-    std::int64_t tp = 1;  ///< tensor parallel
-    std::int64_t pp = 1;  ///< pipeline stages
-    std::int64_t dp = 1;  ///< data parallel
-    std::int64_t cp = 1;  ///< context parallel
-    std::int64_t ep = 1;  ///< expert parallel
-    int zero_stage = 0;   ///< 0 to 3: what data-parallel ranks shard
+    std::int64_t tp = 1;              ///< tensor parallel
+    std::int64_t pp = 1;              ///< pipeline stages
+    std::int64_t dp = 1;              ///< data parallel
+    std::int64_t cp = 1;              ///< context parallel
+    std::int64_t ep = 1;              ///< expert parallel
+    int zero_stage = 0;               ///< 0 to 3: what data-parallel ranks shard
+    std::int64_t virtual_stages = 1;  ///< stretches of layers of one pipeline stage (interleaved 1F1B)
+    bool sequence_parallel = false;   ///< tensor ranks also share what lies between their products
 
     friend bool operator==(const Parallelism&, const Parallelism&) = default;
 };
@@ -36,6 +49,10 @@ struct Workload {
     Runtime runtime = Runtime::Compiled;
     AttentionBackend attention = AttentionBackend::Auto;
     Clock clock = Clock::Sustained;
+    std::int64_t micro_batches = 1;  ///< of one step on one replica: gradient accumulation
+    Recompute recompute = Recompute::None;
+    MasterWeights master = MasterWeights::None;
+    Overlap overlap = Overlap::Data;
     bool forward_only = false;  ///< with Phase::Train: leave out backward and optimizer (a layer's forward pass)
 
     friend bool operator==(const Workload&, const Workload&) = default;

@@ -68,6 +68,7 @@ std::string choices() {
 
 std::vector<std::string> split(std::string_view text, char separator);
 std::optional<std::int64_t> parse_count(std::string_view text);
-std::optional<double> parse_real(std::string_view text);  ///< finite only
+std::optional<double> parse_real(std::string_view text);    ///< finite only
+std::optional<double> parse_amount(std::string_view text);  ///< "300", "4M", "1.5T": k, M, B (or G), T
 
 }  // namespace tilewright::cli

@@ -54,6 +54,25 @@ Result<FoundDevice> find_gpu(const std::string& name) {
     return unknown("device", name, all_devices());
 }
 
+Result<FoundDevice> find_in_cluster(const std::string& name) {
+    const std::string own = user_file("clusters", name);
+    const std::string path = !own.empty() ? own : looks_like_path(name) ? name : "";
+    Result<Cluster> cluster = Problem{};
+    if (path.empty()) {
+        cluster = find_cluster(name);
+    } else {
+        const Result<std::string> bytes = read_whole(path);
+        if (!bytes) return bytes.problems();
+        cluster = read_cluster(*bytes, path);
+    }
+    if (!cluster) return cluster.problems();
+    Result<FoundDevice> gpu = find_gpu(cluster->gpu);
+    if (!gpu) return gpu.problems();
+    gpu->device = in_cluster(std::move(gpu->device), *cluster);
+    if (!path.empty()) gpu->origin = path;
+    return gpu;
+}
+
 Result<FoundDevice> read_device_file(const std::string& path) {
     const Result<std::string> bytes = read_whole(path);
     if (!bytes) return bytes.problems();

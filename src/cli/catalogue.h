@@ -26,6 +26,9 @@ Result<FoundShape> find_shape(const std::string& name);
 /// A device by name or alias.
 Result<FoundDevice> find_gpu(const std::string& name);
 
+/// The GPU of a cluster (a built-in name, one of the user's, or a file) with that cluster's node and network.
+Result<FoundDevice> find_in_cluster(const std::string& name);
+
 /// A device from a file of the user's.
 Result<FoundDevice> read_device_file(const std::string& path);
 

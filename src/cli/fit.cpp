@@ -1,6 +1,7 @@
 // `fit`: samples in, a profile out, with its errors in and out of the fit.
 #include "tilewright/fit.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 
@@ -11,6 +12,7 @@
 #include "read/bulk.h"
 #include "render/fit.h"
 #include "render/profile_json.h"
+#include "tilewright/device_names.h"
 #include "tilewright/read.h"
 #include "tilewright/sample.h"
 
@@ -39,16 +41,37 @@ Result<Observation> attention_of(const read::CsvTable& table, const read::CsvRow
     return seen;
 }
 
-/// Rows of a bulk file with a column latency_us: of attention where there is a column of queries, of products
-/// otherwise. Whole shapes are held out.
+Result<Observation> collective_of(const read::CsvTable& table, const read::CsvRow& row) {
+    const Result<Collective> read = read::read_collective_row(table, row);
+    if (!read) return read.problems();
+    Observation seen;
+    seen.op.work = *read;
+    seen.held_out = held_out_by_shape(*read);
+    seen.family = std::string(read->direct ? "direct " : "") + std::string(name_of(read->kind));
+    return seen;
+}
+
+/// How each kind of file is told, by a column that only it has, and its rows read.
+struct Form {
+    std::string_view column;
+    read::BulkKind kind;
+    Result<Observation> (*see)(const read::CsvTable& table, const read::CsvRow& row);
+};
+
+constexpr Form forms[] = {{"q_len", read::BulkKind::Attention, attention_of},
+                          {"ranks", read::BulkKind::Collective, collective_of},
+                          {"layout", read::BulkKind::Gemm, product_of}};
+
+/// Rows of a bulk file with a column latency_us. Whole shapes are held out.
 Problems take_csv(const std::string& bytes, const std::string& path, std::vector<Observation>& out) {
-    const bool attention = bytes.substr(0, bytes.find('\n')).find("q_len") != std::string::npos;
-    const auto kind = attention ? read::BulkKind::Attention : read::BulkKind::Gemm;
-    const Result<read::CsvTable> table = read::read_bulk(bytes, path, kind);
+    const std::string_view header = std::string_view(bytes).substr(0, bytes.find('\n'));
+    const Form* form = std::find_if(std::begin(forms), std::end(forms) - 1,
+                                    [&](const Form& one) { return header.find(one.column) != std::string_view::npos; });
+    const Result<read::CsvTable> table = read::read_bulk(bytes, path, form->kind);
     if (!table) return table.problems();
     if (const Problems missing = read::require_columns(*table, {"latency_us"}); !missing.empty()) return missing;
     for (const read::CsvRow& row : table->rows) {
-        Result<Observation> seen = attention ? attention_of(*table, row) : product_of(*table, row);
+        Result<Observation> seen = form->see(*table, row);
         if (!seen) return seen.problems();
         read::CsvCells cells(*table, row);
         seen->time_s = cells.positive("latency_us") * 1e-6;
@@ -79,7 +102,7 @@ Problem cannot_write(const std::string& path) { return {path, 0, "cannot be writ
 
 std::vector<FlagGroup> fit_flags() {
     return {{"Samples",
-             {{"--samples", "FILE", "JSON Lines of samples, or CSV of gemm or attention with a column latency_us",
+             {{"--samples", "FILE", "JSON Lines of samples, or CSV of gemm, attention or collective with latency_us",
                Kind::Text},
               {"--device", "NAME", "the device they were taken on", Kind::Text},
               {"--source", "TEXT", "where they come from; the profile says it", Kind::Text},

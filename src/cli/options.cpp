@@ -44,6 +44,7 @@ std::string flag_of(std::string_view field) {
 FlagGroup device_flags() {
     return {"Device",
             {{"--gpu", "NAME", "the GPU; `tilewright devices` lists them", Kind::Text},
+             {"--cluster", "NAME|FILE", "a cluster: its GPU, node and network, instead of --gpu", Kind::Text},
              {"--device-file", "FILE", "a data sheet of your own in TOML, instead of --gpu", Kind::Text}}};
 }
 
@@ -57,6 +58,15 @@ FlagGroup workload_flags() {
              {"--tp", "N", "tensor-parallel GPUs (1)", Kind::Count},
              {"--pp", "N", "pipeline stages (1)", Kind::Count},
              {"--dp", "N", "data-parallel replicas (1)", Kind::Count},
+             {"--cp", "N", "context-parallel GPUs (1)", Kind::Count},
+             {"--ep", "N", "expert-parallel GPUs, among the replicas (1)", Kind::Count},
+             {"--zero", "N", "ZeRO stage of the replicas, 0 to 3 (0)", Kind::Count},
+             {"--sequence-parallel", "", "tensor ranks share what lies between their products", Kind::Switch},
+             {"--virtual-stages", "N", "stretches of layers of one pipeline stage (1)", Kind::Count},
+             {"--micro-batches", "N", "of one step on one replica: gradient accumulation (1)", Kind::Count},
+             {"--recompute", choices<Recompute>(), "what the backward pass computes again (none)", Kind::Choice},
+             {"--master", choices<MasterWeights>(), "the optimizer's own copy of the parameters (none)", Kind::Choice},
+             {"--overlap", choices<Overlap>(), "collectives that run beside products (data)", Kind::Choice},
              {"--runtime", choices<Runtime>(), "which operations share a kernel (compiled)", Kind::Choice},
              {"--attention", choices<AttentionBackend>(), "attention kernels (auto: as PyTorch picks)", Kind::Choice},
              {"--clock", choices<Clock>(), "under the power cap, or at full clock (sustained)", Kind::Choice}}};
@@ -89,6 +99,15 @@ void apply_workload_flags(const Arguments& arguments, Workload& workload) {
     set_count(arguments, "--tp", workload.parallel.tp);
     set_count(arguments, "--pp", workload.parallel.pp);
     set_count(arguments, "--dp", workload.parallel.dp);
+    set_count(arguments, "--cp", workload.parallel.cp);
+    set_count(arguments, "--ep", workload.parallel.ep);
+    if (const auto stage = arguments.count("--zero")) workload.parallel.zero_stage = static_cast<int>(*stage);
+    workload.parallel.sequence_parallel |= arguments.has("--sequence-parallel");
+    set_count(arguments, "--virtual-stages", workload.parallel.virtual_stages);
+    set_count(arguments, "--micro-batches", workload.micro_batches);
+    set_choice(arguments, "--recompute", workload.recompute);
+    set_choice(arguments, "--master", workload.master);
+    set_choice(arguments, "--overlap", workload.overlap);
     set_choice(arguments, "--runtime", workload.runtime);
     set_choice(arguments, "--attention", workload.attention);
     set_choice(arguments, "--clock", workload.clock);
@@ -117,7 +136,12 @@ bool overrides_shape(const Arguments& arguments) {
 
 Result<FoundDevice> device_of(const Arguments& arguments) {
     const auto path = arguments.text("--device-file");
-    if (path && arguments.has("--gpu")) return Problem{"--device-file", 0, "is given beside --gpu", "give one of them"};
+    for (const char* flag : {"--device-file", "--cluster"}) {
+        if (arguments.has(flag) && arguments.has("--gpu")) {
+            return Problem{flag, 0, "is given beside --gpu", "give one of them"};
+        }
+    }
+    if (const auto cluster = arguments.text("--cluster")) return find_in_cluster(*cluster);
     if (path) return read_device_file(*path);
     const auto name = arguments.text("--gpu");
     if (!name) return Problem{"--gpu", 0, "is missing", "say --gpu h200; `tilewright devices` lists them"};

@@ -108,6 +108,11 @@ render::Prediction predict(const Request& request, render::Scope scope) {
     prediction.flops = total_flops(graph);
     prediction.mfu = model_flops_utilization(prediction.step, pricer, request.workload.precision);
     prediction.memory = memory(request.shape, request.workload);
+    const bool many = gpu_count(request.workload.parallel) > 1 || request.workload.micro_batches > 1;
+    const bool training = request.workload.phase == Phase::Train && !request.workload.forward_only;
+    if (many && training && scope == render::Scope::Model) {
+        prediction.training = price_step(request.shape, request.workload, pricer);
+    }
     prediction.used = request.used;
     return prediction;
 }

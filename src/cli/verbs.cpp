@@ -1,6 +1,4 @@
 // The table of verbs.
-#include <array>
-
 #include "cli/verb.h"
 
 namespace tilewright::cli {
@@ -14,7 +12,7 @@ constexpr std::string_view shape_operand =
     "SHAPE is a catalogue name, a path to a Hugging Face config.json or to a shape in our own TOML form, or - for "
     "stdin. Files in $XDG_CONFIG_HOME/tilewright/models and devices (or ~/.config/tilewright) add to what is built in.";
 
-const std::array<Verb, 12> table = {{
+const Verb table[] = {
     {"advise",
      "SHAPE --gpu NAME",
      "where the time goes, what wastes the chip, which equal-size shape is faster",
@@ -46,6 +44,17 @@ const std::array<Verb, 12> table = {{
      lint_flags,
      run_lint},
     {"search", "SHAPE --gpu NAME", "faster shapes of equal size", shape_operand, {1, 1}, search_flags, run_search},
+    {"plan",
+     "SHAPE --cluster NAME --gpus N --global-batch N-tokens\nSHAPE --cluster NAME --phase decode --seq N",
+     "how to split a model over many GPUs: the fastest plans that fit, and what a run costs",
+     "Every split over tensor, pipeline, context, expert and data ranks, every micro-batch, number of virtual stages, "
+     "ZeRO "
+     "stage and recomputation is priced; a flag that is given fixes that choice. With --phase decode or prefill: "
+     "latency "
+     "and throughput of serving against batch, for every tensor split within a node, at a cache of --seq tokens.",
+     {1, 1},
+     plan_flags,
+     run_plan},
     {"compare",
      "SHAPE... --gpu NAME",
      "side by side, by component",
@@ -90,7 +99,8 @@ const std::array<Verb, 12> table = {{
      "learn a device's profile from samples",
      "FILE is JSON Lines as `tilewright-measure` writes them, or a bulk file of products (layout,m,n,k,batch, dtype) "
      "with "
-     "a column latency_us. Whole shape families are held out (tags.split = judge; in CSV every fourth weight) and "
+     "a column latency_us, or one of collectives (kind,ranks,bytes, stride, library). Whole shape families are held "
+     "out (tags.split = judge; in CSV every fourth weight) and "
      "judge "
      "the fit; errors are printed for both.",
      {0, any_number},
@@ -111,7 +121,7 @@ const std::array<Verb, 12> table = {{
      {0, any_number},
      help_only,
      nullptr},
-}};
+};
 
 }  // namespace
 

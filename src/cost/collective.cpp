@@ -1,6 +1,8 @@
-// The price of a collective: a ring over the ranks (NCCL; traffic factors as nccl-tests documents them), each step with
-// its latency, the bytes over the slowest link of the ring.
+// The price of a collective. Every way of doing it (ring or straight to the peers, few bytes or many, inside the
+// switch, a tree between nodes) is a launch, steps with a latency each, and traffic over the slowest link; the library
+// takes the fastest (NCCL does so from such a table: src/graph/tuning.cc). Traffic factors as nccl-tests documents.
 #include <algorithm>
+#include <cmath>
 
 #include "cost/explain.h"
 #include "tilewright/cost.h"
@@ -8,46 +10,134 @@
 namespace tilewright {
 namespace {
 
-/// A node's network: one 400 Gb/s adapter per GPU, as in DGX H100 and its successors (assumed; no data sheet of the GPU
-/// says).
-constexpr double network_bytes_per_s = 50e9;
+/// A step between nodes: NCCL 2.19, src/graph/tuning.cc, hwLat of the network, ring, LL and Simple.
+constexpr double low_step = 2.7e-6, bulk_step = 14e-6;
+/// Of an adapter's rate: LL sends a flag with every word and leaves half; bulk transfers reach most (assumed).
+constexpr double low_fraction = 0.4, bulk_fraction = 0.9;
+/// Of a ring's rate, what a tree reaches: its inner ranks receive from two children (NCCL 2.4, double binary trees).
+constexpr double tree_fraction = 0.9;
 
-/// What one rank sends, in parts of the tensor, and in how many steps.
-struct Ring {
-    double traffic;
-    double steps;
+/// Where the ranks are.
+struct Places {
+    double ranks, per_node, nodes;
 };
 
-Ring ring(CollectiveKind kind, double ranks) {
-    const double others = ranks - 1.0;
-    switch (kind) {
-        case CollectiveKind::AllReduce: return {2.0 * others / ranks, 2.0 * others};
-        case CollectiveKind::AllGather:
-        case CollectiveKind::ReduceScatter: return {others / ranks, others};
-        case CollectiveKind::AllToAll: return {others / ranks, 1.0};
-        case CollectiveKind::SendReceive: return {1.0, 1.0};
+/// One way of doing it: seconds of its parts.
+struct Way {
+    double launch, latency, ideal, moved;
+
+    double time() const { return launch + latency + moved; }
+};
+
+/// What one rank sends, in parts of the tensor, in steps of which `far` leave the node.
+struct Route {
+    double traffic, near, far;
+};
+
+class Ways {
+public:
+    Ways(const Collective& collective, const Device& device, const Places& places)
+        : bytes_(collective.bytes.value), link_(device.link_bandwidth.value), places_(places) {
+        adapters_ = device.network.bandwidth.value * places.per_node;
     }
-    return {1.0, 1.0};
+
+    void add(const Protocol& protocol, const Route& route, bool bulk) {
+        if (protocol.fraction <= 0.0) return;
+        const double near = 1.0 / link_, far = route.far > 0.0 ? 1.0 / adapters_ : 0.0;
+        const double network = bulk ? bulk_fraction : low_fraction;
+        const double slowest = std::max(near / protocol.fraction, far / network);
+        const double latency = route.near * protocol.step.value + route.far * (bulk ? bulk_step : low_step);
+        keep({protocol.launch.value, latency, bytes_ * route.traffic * std::max(near, far),
+              bytes_ * route.traffic * slowest});
+    }
+
+    /// Straight to every peer: what stays in the node and what leaves it move side by side.
+    void add_direct(const Protocol& protocol, double traffic, bool bulk) {
+        if (protocol.fraction <= 0.0) return;
+        const double leaving = places_.nodes > 1.0 ? (places_.ranks - places_.per_node) / (places_.ranks - 1.0) : 0.0;
+        const double network = bulk ? bulk_fraction : low_fraction;
+        const double adapter = adapters_ / places_.per_node;
+        const double near = bytes_ * traffic * (1.0 - leaving) / link_, far = bytes_ * traffic * leaving / adapter;
+        const double latency = protocol.step.value + (leaving > 0.0 ? (bulk ? bulk_step : low_step) : 0.0);
+        keep({protocol.launch.value, latency, std::max(near, far), std::max(near / protocol.fraction, far / network)});
+    }
+
+    Way fastest() const { return best_; }
+
+private:
+    void keep(const Way& way) {
+        if (way.time() < best_.time()) best_ = way;
+    }
+
+    double bytes_, link_, adapters_;
+    Places places_;
+    Way best_{HUGE_VAL, 0, 0, 0};
+};
+
+Places places_of(const Collective& collective, std::int64_t node_size) {
+    const std::int64_t per_node = std::clamp<std::int64_t>(node_size / collective.stride, 1, collective.ranks);
+    return {static_cast<double>(collective.ranks), static_cast<double>(per_node),
+            static_cast<double>(ceil_div(collective.ranks, per_node))};
+}
+
+/// `rounds` times around the ring; a reduction goes around twice.
+Route ring(const Places& at, double rounds, double own) {
+    const double steps = rounds * (at.ranks - 1.0);
+    const double far = at.nodes > 1.0 ? rounds * (at.nodes - 1.0) : 0.0;
+    return {rounds * (at.ranks - 1.0 + own) / at.ranks, steps - far, far};
+}
+
+/// Down a chain inside the node, up and down a tree of nodes.
+Route tree(const Places& at) {
+    const double depth = std::ceil(std::log2(at.nodes));
+    return {2.0 / tree_fraction, 2.0 * (at.per_node - 1.0), 2.0 * depth};
+}
+
+void add_reductions(Ways& ways, const Collective& collective, const Places& at, const CollectiveProfile& known) {
+    const double ranks = at.ranks;
+    if (at.nodes > 1.0) {
+        ways.add(known.ring_low, tree(at), false);
+        ways.add(known.ring_bulk, tree(at), true);
+    } else if (ranks > 2.0) {
+        ways.add(known.in_switch, {1.0 + 1.0 / ranks, ranks - 1.0, 0.0}, true);
+    }
+    if (!collective.direct || at.nodes > 1.0) return;
+    ways.add(known.one_shot, {ranks - 1.0, ranks - 1.0, 0.0}, false);
+    ways.add(known.two_shot, {2.0 * (ranks - 1.0) / ranks, ranks - 1.0, 0.0}, true);
+}
+
+Way fastest(const Collective& collective, const Device& device, const CollectiveProfile& known) {
+    const Places at = places_of(collective, device.node_size);
+    Ways ways(collective, device, at);
+    const bool to_peers = collective.kind == CollectiveKind::AllToAll || collective.kind == CollectiveKind::SendReceive;
+    if (to_peers) {
+        const double traffic = collective.kind == CollectiveKind::AllToAll ? (at.ranks - 1.0) / at.ranks : 1.0;
+        ways.add_direct(known.peer_low, traffic, false);
+        ways.add_direct(known.peer_bulk, traffic, true);
+        return ways.fastest();
+    }
+    const bool reduction = collective.kind == CollectiveKind::AllReduce;
+    const Route around = ring(at, reduction ? 2.0 : 1.0, known.own_part);
+    ways.add(known.ring_low, around, false);
+    ways.add(known.ring_bulk, around, true);
+    if (reduction) add_reductions(ways, collective, at, known);
+    return ways.fastest();
 }
 
 }  // namespace
 
 Cost Pricer::burst(const Collective& collective) const {
     Explanation explanation;
+    const bool far = collective.ranks * collective.stride > device_.node_size;
     if (collective.ranks > 1) {
-        const bool one_node = collective.ranks <= device_.node_size;
-        const double link = device_.link_bandwidth.value;
-        const double rate = one_node ? link : std::min(link, network_bytes_per_s);
-        const Ring way = ring(collective.kind, static_cast<double>(collective.ranks));
-        const double ideal = collective.bytes.value * way.traffic / rate;
-        const double real = ideal / profile_.link_fraction;
-        const double latency = way.steps * profile_.collective_latency.value;
-        explanation.reach(Term::Roofline, ideal);
-        explanation.reach(Term::Memory, real);
-        explanation.reach(Term::Occupancy, real + latency);
-        explanation.reach(Term::Launch, real + latency + profile_.collective_launch.value);
+        const Way way = fastest(collective, device_, profile_.collective);
+        explanation.reach(Term::Roofline, way.ideal);
+        explanation.reach(Term::Memory, way.moved);
+        explanation.reach(Term::Occupancy, way.moved + way.latency);
+        explanation.reach(Term::Launch, way.time());
     }
-    return explanation.finish(Bound::Network, Evidence::Assumed, profile_.collective_interval);
+    const Evidence evidence = far ? Evidence::Assumed : profile_.collective_evidence;
+    return explanation.finish(Bound::Network, evidence, profile_.collective_interval);
 }
 
 }  // namespace tilewright

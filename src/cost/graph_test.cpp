@@ -80,16 +80,40 @@ TEST(Stream, NormsOfRaggedRowsAreSlower) {
     EXPECT_NEAR(pricer.price(ragged).time / pricer.price(even).time, 1.5, 0.1);
 }
 
-TEST(Collective, FollowsTheRing) {
-    const Pricer pricer(h200(), assumed_profile(h200()));
-    const auto time = [&](CollectiveKind kind, double bytes, std::int64_t ranks) {
+TEST(Collective, TakesTheFastestWay) {
+    const Pricer a(a100(), assumed_profile(a100())), h(h200(), assumed_profile(h200()));
+    const auto time = [](const Pricer& pricer, CollectiveKind kind, double bytes, std::int64_t ranks) {
         return pricer.price(Collective{kind, {bytes}, ranks}).time;
     };
-    EXPECT_EQ(time(CollectiveKind::AllReduce, 1e9, 1).value, 0.0);
-    EXPECT_NEAR(time(CollectiveKind::AllReduce, 1e9, 8) / time(CollectiveKind::AllGather, 1e9, 8), 2.0, 0.01);
-    EXPECT_GT(time(CollectiveKind::AllReduce, 1e9, 16), time(CollectiveKind::AllReduce, 1e9, 8) * 4.0)
-        << "beyond the node the network is the slowest link";
-    EXPECT_LT(time(CollectiveKind::AllReduce, 512, 8), microseconds(30));
+    using enum CollectiveKind;
+    EXPECT_EQ(time(a, AllReduce, 1e9, 1).value, 0.0);
+    EXPECT_NEAR(time(a, AllReduce, 1e9, 8) / time(a, AllGather, 1e9, 8), 2.0, 0.01);
+    EXPECT_LT(time(h, AllReduce, 1e9, 8) / time(h, AllGather, 1e9, 8), 1.5) << "the switch reduces";
+    EXPECT_GT(time(a, AllGather, 1e9, 16), time(a, AllGather, 1e9, 8)) << "the network is no faster than the links";
+    EXPECT_LT(time(a, AllReduce, 512, 8), microseconds(30));
+    EXPECT_LT(time(a, AllReduce, 512, 1024), microseconds(200)) << "a tree, not a ring of a thousand";
+}
+
+TEST(Collective, KnowsWhichRanksShareANode) {
+    const Pricer pricer(a100(), assumed_profile(a100()));
+    Collective near{CollectiveKind::AllGather, {1e9}, 8};
+    Collective far = near;
+    far.stride = 8;
+    EXPECT_GT(pricer.price(far).time, pricer.price(near).time * 3.0) << "one adapter each instead of the links";
+    far.ranks = near.ranks = 16;
+    near.stride = 4;
+    EXPECT_LT(pricer.price(near).time, pricer.price(far).time) << "two ranks of a node use two adapters";
+}
+
+TEST(Collective, OfAServingEngineIsNeverSlowerThanTheLibrarys) {
+    const Pricer pricer(h200(), assumed_profile(h200()));
+    for (double bytes = 512; bytes < 1e9; bytes *= 8) {
+        Collective direct{CollectiveKind::AllReduce, {bytes}, 8};
+        const Seconds library = pricer.price(direct).time;
+        direct.direct = true;
+        const double share = bytes < 1e5 ? 0.5 : 1.0;
+        EXPECT_LE(pricer.price(direct).time, library * share);
+    }
 }
 
 TEST(Pricer, AModeThePartLacksRunsAtTheNextWiderOne) {

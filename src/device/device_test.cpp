@@ -85,7 +85,7 @@ TEST(AssumedProfile, IsUsableOnEveryArchitecture) {
         for (double fraction : profile.compute_fraction) expect_fraction(fraction, architecture);
         EXPECT_GE(profile.power.matrix.value, 0.0);
         expect_fraction(profile.bandwidth_fraction, architecture);
-        expect_fraction(profile.link_fraction, architecture);
+        expect_fraction(profile.collective.ring_bulk.fraction, architecture);
         ASSERT_FALSE(profile.gemm.tiles.empty());
         for (const Tile& tile : profile.gemm.tiles) expect_fraction(tile.efficiency, architecture);
         for (double step : profile.gemm.output) expect_fraction(step, architecture);

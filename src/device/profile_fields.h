@@ -91,6 +91,32 @@ void visit_attention(std::string_view name, Attention& attention, Visitor& visit
     });
 }
 
+/// The protocols of a collective profile by name.
+template <class Collective, class Do>
+void for_each_protocol(Collective& collective, Do action) {
+    action("ring_low", collective.ring_low);
+    action("ring_bulk", collective.ring_bulk);
+    action("peer_low", collective.peer_low);
+    action("peer_bulk", collective.peer_bulk);
+    action("in_switch", collective.in_switch);
+    action("one_shot", collective.one_shot);
+    action("two_shot", collective.two_shot);
+}
+
+template <class Collective, class Visitor>
+void visit_collective(Collective& collective, Visitor& visit) {
+    visit.group("collective", [&] {
+        for_each_protocol(collective, [&](std::string_view name, auto& protocol) {
+            visit.group(name, [&] {
+                visit.number("launch_s", protocol.launch.value);
+                visit.number("step_s", protocol.step.value);
+                visit.number("link_fraction", protocol.fraction);
+            });
+        });
+        visit.number("own_part", collective.own_part);
+    });
+}
+
 template <class Interval, class Visitor>
 void visit_interval(std::string_view name, Interval& interval, Visitor& visit) {
     visit.group(name, [&] {
@@ -143,9 +169,7 @@ void visit_profile(Profile& profile, Visitor& visit) {
     visit.number("bandwidth_ramp_bytes", profile.bandwidth_ramp.value);
     visit.number("kernel_gap_s", profile.kernel_gap.value);
     visit.number("host_launch_s", profile.host_launch.value);
-    visit.number("link_fraction", profile.link_fraction);
-    visit.number("collective_launch_s", profile.collective_launch.value);
-    visit.number("collective_latency_s", profile.collective_latency.value);
+    visit_collective(profile.collective, visit);
     visit_gemm("gemm", profile.gemm, visit);
     visit_gemm("narrow_gemm", profile.narrow_gemm, visit);
     visit_attention("cudnn", profile.cudnn, visit);

@@ -18,7 +18,8 @@ void widen(Interval& interval) {
 
 Profile transferred(const Profile& profile, const Device& from, const Device& to) {
     Profile result = profile;
-    for (Evidence* evidence : {&result.evidence, &result.attention_evidence, &result.stream_evidence}) {
+    for (Evidence* evidence :
+         {&result.evidence, &result.attention_evidence, &result.stream_evidence, &result.collective_evidence}) {
         *evidence = std::max(*evidence, Evidence::Transferred);
     }
     result.source = "carried over from " + from.name + ": " + profile.source;

@@ -75,7 +75,9 @@ std::vector<ErrorLine> errors_of(const std::vector<Observation>& observations, c
             names.push_back("gemm with " + alignment_of(*gemm));
             names.push_back("every gemm, " + mode);
         } else {
-            names.push_back(std::holds_alternative<Stream>(seen.op.work) ? "every stream" : "every attention");
+            const bool stream = std::holds_alternative<Stream>(seen.op.work);
+            const bool collective = std::holds_alternative<Collective>(seen.op.work);
+            names.push_back(stream ? "every stream" : collective ? "every collective" : "every attention");
         }
         for (const std::string& name : names) {
             Group& group = groups[{name, seen.held_out}];

@@ -76,6 +76,8 @@ Result<Fit> fit(const std::vector<Observation>& observations, const Device& devi
     fit_streams(chosen(all, [](const Observation& one) { return is<Stream>(one) && !one.held_out; }), device, profile);
     fit_attention(chosen(all, [](const Observation& one) { return is<Attention>(one) && !one.held_out; }), device,
                   profile);
+    fit_collectives(chosen(all, [](const Observation& one) { return is<Collective>(one) && !one.held_out; }), device,
+                    profile);
     fit_intervals(chosen(all, [](const Observation& one) { return one.held_out; }), device, profile);
     result.errors = errors_of(all, device, profile);
     return result;

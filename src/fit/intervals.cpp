@@ -25,13 +25,15 @@ Interval interval_of(Ratios ratios) {
 void fit_intervals(const Observations& held_out, const Device& device, Profile& profile) {
     const Pricer pricer(device, profile, Clock::Sustained);
     std::array<std::array<Ratios, 3>, 2> gemm;
-    Ratios all, attention, stream;
+    Ratios all, attention, stream, collective;
     for (const Observation* one : held_out) {
         const Cost cost = price_of(*one, pricer);
         const double ratio = one->time_s / cost.time.value;
         if (const Gemm* product = std::get_if<Gemm>(&one->op.work)) {
             gemm[has_narrow_rows(*product) ? 1 : 0][static_cast<std::size_t>(cost.bound)].push_back(ratio);
             all.push_back(ratio);
+        } else if (std::holds_alternative<Collective>(one->op.work)) {
+            collective.push_back(ratio);
         } else {
             (std::holds_alternative<Stream>(one->op.work) ? stream : attention).push_back(ratio);
         }
@@ -45,6 +47,7 @@ void fit_intervals(const Observations& held_out, const Device& device, Profile& 
     }
     if (attention.size() >= least_points) profile.attention_interval = interval_of(attention);
     if (stream.size() >= least_points) profile.stream_interval = interval_of(stream);
+    if (collective.size() >= least_points) profile.collective_interval = interval_of(collective);
 }
 
 }  // namespace tilewright

@@ -80,6 +80,15 @@ void take_stream(const Sample& sample, Observation& seen) {
     seen.op.work = stream;
 }
 
+void take_collective(const Sample& sample, Observation& seen) {
+    Collective collective;
+    collective.kind = find_named<CollectiveKind>(word(sample, "kind")).value_or(CollectiveKind::AllReduce);
+    collective.bytes = {sample.bytes};
+    collective.ranks = number(sample, "ranks");
+    seen.family = std::string(name_of(collective.kind));
+    seen.op.work = collective;
+}
+
 /// One in four, by a hash of three numbers.
 bool one_in_four(std::int64_t a, std::int64_t b, std::int64_t c) {
     auto mixed = static_cast<std::uint64_t>(a) * 0x9e3779b97f4a7c15U;
@@ -101,6 +110,17 @@ bool held_out_by_shape(const Attention& attention) {
     return one_in_four(attention.heads, attention.kv_heads, attention.head_dim);
 }
 
+bool held_out_by_shape(const Collective& collective) {
+    return one_in_four(static_cast<std::int64_t>(collective.bytes.value), collective.ranks,
+                       static_cast<std::int64_t>(collective.kind));
+}
+
+namespace {
+
+bool held_out_by_shape(const Stream&) { return false; }
+
+}  // namespace
+
 std::vector<Observation> observe(const std::vector<Sample>& samples) {
     std::vector<Observation> result;
     for (const Sample& sample : samples) {
@@ -109,17 +129,15 @@ std::vector<Observation> observe(const std::vector<Sample>& samples) {
         if (sample.op == "gemm") take_gemm(sample, seen);
         if (sample.op == "attention") take_attention(sample, seen);
         if (sample.op == "stream") take_stream(sample, seen);
+        if (sample.op == "collective" && number(sample, "ranks") > 1) take_collective(sample, seen);
         if (seen.family.empty()) continue;
         seen.time_s = sample.time.median_us * 1e-6;
         seen.clock_mhz = sample.clock_mhz;
         seen.power_w = sample.power_w;
         seen.mode = sample.clock;
         const auto split = find_field(sample.tags, "split");
-        const Gemm* gemm = std::get_if<Gemm>(&seen.op.work);
-        const Attention* attention = std::get_if<Attention>(&seen.op.work);
-        seen.held_out = split             ? *split == "judge"
-                        : gemm != nullptr ? held_out_by_shape(*gemm)
-                                          : attention != nullptr && held_out_by_shape(*attention);
+        seen.held_out = split ? *split == "judge"
+                              : std::visit([](const auto& work) { return held_out_by_shape(work); }, seen.op.work);
         result.push_back(std::move(seen));
     }
     return result;

@@ -15,6 +15,7 @@ void fit_clocked(const Observations& seen, const Device& device, Profile& profil
 void fit_power(const Observations& seen, const Device& device, Profile& profile);
 void fit_attention(const Observations& seen, const Device& device, Profile& profile);
 void fit_streams(const Observations& seen, const Device& device, Profile& profile);
+void fit_collectives(const Observations& seen, const Device& device, Profile& profile);
 void fit_intervals(const Observations& held_out, const Device& device, Profile& profile);
 
 /// Log of predicted over measured of each observation.

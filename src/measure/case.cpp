@@ -65,11 +65,23 @@ constexpr std::array layer_columns = {
     Column{"precision", "bf16", "bf16|fp16", "of activations and weights"},
     Column{"runtime", "compiled", "eager|compiled|ideal", "how pointwise ops are fused"},
     Column{"attention", "auto", "auto|cudnn|unfused", "attention back end"},
+    Column{"tp", "1", "", "of how many tensor ranks; more than one is emulated by one rank's shard"},
+};
+
+constexpr std::array collective_columns = {
+    Column{"kind", "all_reduce", "all_reduce|all_gather|reduce_scatter|all_to_all|send_receive", "which collective"},
+    Column{"bytes", "", "", "of the full tensor, as nccl-tests counts"},
+    Column{"ranks", "0", "", "0: all that there are; another number is refused"},
 };
 
 constexpr std::array kinds = {
-    CaseKind{"gemm", gemm_columns},   CaseKind{"attention", attention_columns}, CaseKind{"stream", stream_columns},
-    CaseKind{"layer", layer_columns}, CaseKind{"bandwidth", bandwidth_columns}, CaseKind{"launch", launch_columns},
+    CaseKind{"gemm", gemm_columns},
+    CaseKind{"attention", attention_columns},
+    CaseKind{"stream", stream_columns},
+    CaseKind{"layer", layer_columns},
+    CaseKind{"bandwidth", bandwidth_columns},
+    CaseKind{"launch", launch_columns},
+    CaseKind{"collective", collective_columns},
 };
 
 constexpr std::int64_t largest = std::int64_t{1} << 40;

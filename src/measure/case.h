@@ -28,7 +28,7 @@ struct CaseKind {
     std::span<const Column> columns;
 };
 
-/// gemm, attention, stream, layer, bandwidth, launch.
+/// gemm, attention, stream, layer, bandwidth, launch, collective.
 std::span<const CaseKind> case_kinds();
 const CaseKind* find_case_kind(std::string_view op);
 

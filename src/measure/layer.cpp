@@ -34,6 +34,12 @@ Outcome<LayerRequest> request_of(const Case& what) {
     if (l.head_dim == 0 && l.hidden % l.heads != 0) return unsupported("heads must divide hidden");
     if (l.head_dim == 0) l.head_dim = l.hidden / l.heads;
     if (l.heads % l.kv_heads != 0) return unsupported("kv_heads must divide heads");
+    const std::int64_t ranks = what.integer("tp");
+    if (ranks < 1 || l.heads % ranks != 0 || l.ffn % ranks != 0) return unsupported("tp must divide heads and ffn");
+    r.emulated = ranks > 1;
+    l.heads /= ranks;
+    l.ffn /= ranks;
+    l.kv_heads = std::max<std::int64_t>(1, l.kv_heads / ranks);
     if (l.rotary() && l.head_dim % 2 != 0) return unsupported("rotary positions need an even head size");
     return r;
 }
@@ -73,7 +79,11 @@ public:
     }
 
     int copies() const override { return static_cast<int>(sets_.size()); }
-    Fields facts() const override { return plan_->facts; }
+    Fields facts() const override {
+        Fields facts = plan_->facts;
+        if (plan_->request.emulated) facts.emplace_back("emulated", "one rank's shard, without its collectives");
+        return facts;
+    }
     double flops() const override { return plan_->flops; }
 
     double bytes() const override {

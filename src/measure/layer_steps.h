@@ -23,6 +23,7 @@ struct LayerRequest {
     Runtime runtime = Runtime::Compiled;
     AttentionBackend attention = AttentionBackend::Auto;
     bool train = false;
+    bool emulated = false;  ///< one rank's shard of a tensor-parallel layer
     bool decode = false;
 
     std::int64_t tokens() const { return decode ? shape.batch : shape.tokens(); }

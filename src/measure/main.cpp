@@ -9,10 +9,12 @@
 #include <fstream>
 #include <string>
 
+#include "measure/collective.h"
 #include "measure/cuda_bench.h"
 #include "measure/generate.h"
 #include "measure/options.h"
 #include "measure/peaks.h"
+#include "measure/ranks.h"
 #include "measure/samples_verb.h"
 #include "measure/spread.h"
 #include "measure/sweep.h"
@@ -78,13 +80,23 @@ std::string command_of(const std::vector<std::string>& arguments) {
     return text;
 }
 
+Outcome<std::unique_ptr<Bench>> open_bench(const Options& options, const std::string& command) {
+    if (options.verb == "collective") return open_collective_bench(command);
+    auto bench = CudaBench::open(options.arena_gib, command);
+    if (!bench) return bench.fault();
+    return std::unique_ptr<Bench>(std::move(*bench));
+}
+
 int sweep(const std::vector<Job>& jobs, const Options& options, const std::string& command) {
     std::fprintf(stderr, "%zu samples, at least %.0f s\n", jobs.size(), planned_seconds(jobs));
     if (options.plan) return fine;
-    auto journal = Journal::open(options.out, options.retry ? Failures::Retried : Failures::Kept);
+    const Result<Ranks> ranks = find_ranks(environment);
+    if (options.verb == "collective" && !ranks) return complain(ranks.problems());
+    const std::string out = options.verb == "collective" ? file_of_rank(options.out, *ranks) : options.out;
+    auto journal = Journal::open(out, options.retry ? Failures::Retried : Failures::Kept);
     if (!journal) return complain(journal.problems());
     if ((*journal)->repaired()) std::fprintf(stderr, "%s: cut off a torn last line\n", options.out.c_str());
-    auto bench = CudaBench::open(options.arena_gib, command);
+    auto bench = open_bench(options, command);
     if (!bench) return complain(bench.fault());
     catch_interrupts();
     SweepControl control{options.budget_s, &interrupted, {}};

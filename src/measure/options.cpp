@@ -138,7 +138,8 @@ Result<Options> parse_options(const std::vector<std::string>& arguments) {
 std::string help_text() {
     std::string text =
         "tilewright-measure: times kernels and layers on the GPU and appends samples, one JSON object a line\n\n"
-        "  tilewright-measure gemm|attention|stream|layer|bandwidth|launch [--COLUMN LIST…] [--from FILE] [--out "
+        "  tilewright-measure gemm|attention|stream|layer|bandwidth|launch|collective [--COLUMN LIST…] [--from FILE] "
+        "[--out "
         "FILE]\n"
         "  tilewright-measure peaks [--out FILE]          best products, bandwidths, launch cost\n"
         "  tilewright-measure generate --set NAME [--count N] [--seed N]   shapes as CSV\n"

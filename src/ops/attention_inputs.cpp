@@ -136,8 +136,10 @@ void cache(Builder& b, const Widths& w) {
     const bool cached = b.work.phase != Phase::Train;
     if (cached && !b.ideal) b.forward(pointwise("kv append", Component::Attention, b.tokens, w.key + w.value));
     const double full = static_cast<double>(b.work.batch * b.kv_len) * static_cast<double>(w.key + w.value) * b.element;
-    b.collective("context all-gather", {CollectiveKind::AllGather, {full}, b.work.parallel.cp}, Pass::Forward);
-    b.collective("context reduce-scatter", {CollectiveKind::ReduceScatter, {full}, b.work.parallel.cp}, Pass::Backward);
+    b.collective("context all-gather", {CollectiveKind::AllGather, {full}, b.work.parallel.cp, RankGroup::Context},
+                 Pass::Forward);
+    b.collective("context reduce-scatter",
+                 {CollectiveKind::ReduceScatter, {full}, b.work.parallel.cp, RankGroup::Context}, Pass::Backward);
 }
 
 }  // namespace

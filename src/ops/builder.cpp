@@ -22,6 +22,7 @@ Builder::Builder(const Shape& whole, const Workload& workload)
     : shape(shard(whole, workload.parallel)),
       work(workload),
       tokens(workload.batch * query_length(workload)),
+      shared_tokens(workload.parallel.sequence_parallel ? ceil_div(tokens, workload.parallel.tp) : tokens),
       q_len(query_length(workload)),
       kv_len(workload.kv_len > 0 ? workload.kv_len : workload.seq),
       element(storage_bytes(workload.precision)),
@@ -31,6 +32,7 @@ Builder::Builder(const Shape& whole, const Workload& workload)
 
 void Builder::forward(Op op) {
     op.pass = Pass::Forward;
+    op.part = part;
     op.count *= count;
     if (!training) op.saved = {};
     forward_.push_back(op);
@@ -39,6 +41,7 @@ void Builder::forward(Op op) {
 void Builder::backward(Op op) {
     if (!training) return;
     op.pass = Pass::Backward;
+    op.part = part;
     op.count *= count;
     backward_.push_back(op);
 }
@@ -50,6 +53,7 @@ void Builder::backward(const Piece& piece) {
 void Builder::update(Op op) {
     if (!training) return;
     op.pass = Pass::Update;
+    op.part = Part::Update;
     update_.push_back(op);
 }
 
@@ -57,7 +61,7 @@ Op Builder::stream(const Piece& piece, Pass pass) const {
     const double tensor = bytes_of(piece.rows, piece.width, element);
     const Stream work_done{piece.kind, piece.rows, piece.width, {piece.reads * tensor}, {piece.writes * tensor}};
     const Bytes saved{training && pass == Pass::Forward ? piece.saved * tensor : 0.0};
-    return {piece.name, piece.component, pass, count * piece.launches, work_done, saved};
+    return {piece.name, piece.component, pass, count * piece.launches, work_done, saved, part};
 }
 
 void Builder::linear(const Linear& l) {
@@ -95,12 +99,63 @@ void Builder::norm(const Norm& n) {
     backward(Piece{n.names.backward, Component::Norm, StreamKind::Norm, n.rows, n.width, gradients, 1});
 }
 
-void Builder::collective(std::string_view name, const Collective& work_done, Pass pass) {
+namespace {
+
+/// GPUs between two ranks of a group.
+std::int64_t stride_of(RankGroup group, const Parallelism& parallel) {
+    switch (group) {
+        case RankGroup::Tensor: return 1;
+        case RankGroup::Context:
+        case RankGroup::Data: return parallel.tp;
+        case RankGroup::Expert: return parallel.tp * parallel.cp;
+        case RankGroup::Pipeline: return parallel.tp * parallel.cp * parallel.dp;
+    }
+    return 1;
+}
+
+}  // namespace
+
+void Builder::collective(std::string_view name, Collective work_done, Pass pass) {
     if (work_done.ranks <= 1) return;
+    work_done.stride = stride_of(work_done.group, work.parallel);
+    work_done.direct = work.phase != Phase::Train;
     const Op op{name, Component::Communication, pass, 1, work_done, {}};
     if (pass == Pass::Forward) forward(op);
     if (pass == Pass::Backward) backward(op);
     if (pass == Pass::Update) update(op);
+}
+
+void Builder::sum_over_ranks(std::string_view name) {
+    const Bytes bytes{bytes_of(tokens, shape.hidden, element)};
+    const bool split = work.parallel.sequence_parallel;
+    collective(name, {split ? CollectiveKind::ReduceScatter : CollectiveKind::AllReduce, bytes, work.parallel.tp},
+               Pass::Forward);
+    if (split) collective(name, {CollectiveKind::AllGather, bytes, work.parallel.tp}, Pass::Backward);
+}
+
+void Builder::share_over_ranks(std::string_view name) {
+    const Bytes bytes{bytes_of(tokens, shape.hidden, element)};
+    const bool split = work.parallel.sequence_parallel;
+    if (split) collective(name, {CollectiveKind::AllGather, bytes, work.parallel.tp}, Pass::Forward);
+    collective(name, {split ? CollectiveKind::ReduceScatter : CollectiveKind::AllReduce, bytes, work.parallel.tp},
+               Pass::Backward);
+}
+
+void Builder::recompute_layers() {
+    if (!training || work.recompute == Recompute::None) return;
+    std::vector<Op> again;
+    bool input_kept = work.recompute != Recompute::Full;
+    for (Op& op : forward_) {
+        if (!is_recomputed(op, work.recompute)) continue;
+        Op second = op;
+        second.pass = Pass::Recompute;
+        second.saved = {};
+        again.push_back(second);
+        op.saved = {};
+        if (!input_kept) op.saved = {bytes_of(shared_tokens, shape.hidden, element)};
+        input_kept = true;
+    }
+    backward_.insert(backward_.end(), std::make_move_iterator(again.rbegin()), std::make_move_iterator(again.rend()));
 }
 
 void Builder::join_gradients(std::string_view name, std::int64_t readers, std::int64_t width) {

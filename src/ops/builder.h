@@ -61,7 +61,8 @@ public:
 
     const Shape shape;  ///< this GPU's shard
     const Workload work;
-    const std::int64_t tokens;  ///< rows of an activation
+    const std::int64_t tokens;         ///< rows of an activation
+    const std::int64_t shared_tokens;  ///< rows between the products of tensor ranks: fewer with sequence parallelism
     const std::int64_t q_len;
     const std::int64_t kv_len;
     const int element;       ///< bytes of one activation
@@ -69,6 +70,7 @@ public:
     const bool eager;        ///< every pointwise step is a kernel
     const bool ideal;        ///< every pointwise step that a product's epilogue could do is free
     std::int64_t count = 1;  ///< layers that the next kernels stand for
+    Part part = Part::Embedding;
 
     void linear(const Linear& linear);
     void norm(const Norm& norm);
@@ -77,10 +79,18 @@ public:
     void forward(Op op);
     void backward(Op op);  ///< of one piece: the last to be launched comes first
     void update(Op op);
-    void collective(std::string_view name, const Collective& work, Pass pass);
+    void collective(std::string_view name, Collective work, Pass pass);
 
     /// In eager mode, the additions that join the gradients of a tensor of `width` read by several layers.
     void join_gradients(std::string_view name, std::int64_t readers, std::int64_t width);
+
+    /// What the tensor ranks must sum after a product and share before one: an all-reduce of T h e forward and one
+    /// backward, or with sequence parallelism a reduce-scatter and an all-gather in either pass.
+    void sum_over_ranks(std::string_view name);
+    void share_over_ranks(std::string_view name);
+
+    /// Forward kernels of the layers again, ahead of their backward pass, and less kept, as the workload asks.
+    void recompute_layers();
 
     /// Forward kernels, then backward ones, then the update.
     OpGraph finish() &&;

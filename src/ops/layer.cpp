@@ -15,16 +15,17 @@ constexpr NormNames mlp_post_norm{"mlp post norm", "mlp post norm backward", "ml
 /// The norm at the head of a half. Where it also adds `added` branches to the stream it keeps the stream, too.
 void pre_norm(Builder& b, const NormNames& names, int added) {
     const bool keeps_stream = added > 0 && !b.eager;
-    b.norm({names, b.tokens, b.shape.hidden, keeps_stream && !b.ideal ? added : 0, true, keeps_stream ? 2.0 : 1.0});
+    b.norm(
+        {names, b.shared_tokens, b.shape.hidden, keeps_stream && !b.ideal ? added : 0, true, keeps_stream ? 2.0 : 1.0});
 }
 
 void post_norm(Builder& b, const NormNames& names) {
-    if (b.shape.norms.per_layer == 4) b.norm({names, b.tokens, b.shape.hidden, 0, false, 1});
+    if (b.shape.norms.per_layer == 4) b.norm({names, b.shared_tokens, b.shape.hidden, 0, false, 1});
 }
 
 /// Additions of `branches` outputs to the stream, the last of which is kept.
 void add_residual(Builder& b, int branches) {
-    Piece sum{"residual", Component::Residual, StreamKind::Pointwise, b.tokens, b.shape.hidden, 2};
+    Piece sum{"residual", Component::Residual, StreamKind::Pointwise, b.shared_tokens, b.shape.hidden, 2};
     if (b.eager) {
         for (int i = 1; i < branches; ++i) b.forward(sum);
     } else {
@@ -34,22 +35,17 @@ void add_residual(Builder& b, int branches) {
     b.forward(sum);
 }
 
-Collective all_reduce(const Builder& b) {
-    const double bytes = static_cast<double>(b.tokens) * static_cast<double>(b.shape.hidden) * b.element;
-    return {CollectiveKind::AllReduce, {bytes}, b.work.parallel.tp};
-}
-
 void sequential(Builder& b, bool joined) {
     pre_norm(b, attention_norm, joined ? 1 : 0);
-    b.collective("attention all-reduce backward", all_reduce(b), Pass::Backward);
+    b.share_over_ranks("attention input exchange");
     attention_block(b);
-    b.collective("attention all-reduce", all_reduce(b), Pass::Forward);
+    b.sum_over_ranks("attention output exchange");
     post_norm(b, attention_post_norm);
     if (b.eager) add_residual(b, 1);
     pre_norm(b, mlp_norm, 1);
-    b.collective("mlp all-reduce backward", all_reduce(b), Pass::Backward);
+    b.share_over_ranks("mlp input exchange");
     mlp_block(b);
-    b.collective("mlp all-reduce", all_reduce(b), Pass::Forward);
+    b.sum_over_ranks("mlp output exchange");
     post_norm(b, mlp_post_norm);
     if (!joined) add_residual(b, 1);
 }
@@ -57,16 +53,16 @@ void sequential(Builder& b, bool joined) {
 /// Both halves read the stream and are added to it together: one all-reduce forward, one per norm backward.
 void parallel(Builder& b, bool joined) {
     pre_norm(b, attention_norm, joined ? 2 : 0);
-    b.collective("attention all-reduce backward", all_reduce(b), Pass::Backward);
+    b.share_over_ranks("attention input exchange");
     const bool one_norm = b.shape.norms.per_layer == 1;
     if (one_norm) b.join_gradients("attention input backward", 2, b.shape.hidden);
     attention_block(b);
     if (!one_norm) {
         pre_norm(b, mlp_norm, 0);
-        b.collective("mlp all-reduce backward", all_reduce(b), Pass::Backward);
+        b.share_over_ranks("mlp input exchange");
     }
     mlp_block(b);
-    b.collective("layer all-reduce", all_reduce(b), Pass::Forward);
+    b.sum_over_ranks("layer output exchange");
     if (!joined) add_residual(b, 2);
 }
 

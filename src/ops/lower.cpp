@@ -131,7 +131,8 @@ void head(Builder& b) {
 /// Activations in from the stage before, their gradient back to it.
 void pipeline(Builder& b) {
     if (b.work.parallel.pp == 1) return;
-    const Collective hand{CollectiveKind::SendReceive, {bytes_of(b.tokens, b.shape.hidden, b.element)}, 2};
+    const Collective hand{
+        CollectiveKind::SendReceive, {bytes_of(b.shared_tokens, b.shape.hidden, b.element)}, 2, RankGroup::Pipeline};
     b.collective("pipeline receive", hand, Pass::Forward);
     b.collective("pipeline send backward", hand, Pass::Backward);
 }
@@ -143,7 +144,7 @@ void optimizer(Builder& b, double parameters) {
     const Bytes bytes{parameters * b.element};
     const bool sharded = parallel.zero_stage > 0;
     const auto collective = [&](std::string_view name, CollectiveKind kind, Pass pass) {
-        b.collective(name, {kind, bytes, ranks}, pass);
+        b.collective(name, {kind, bytes, ranks, RankGroup::Data}, pass);
     };
     if (sharded) {
         collective("gradient reduce-scatter", CollectiveKind::ReduceScatter, Pass::Update);
@@ -151,22 +152,32 @@ void optimizer(Builder& b, double parameters) {
         collective("gradient all-reduce", CollectiveKind::AllReduce, Pass::Update);
     }
     const double owned = sharded ? parameters / static_cast<double>(ranks) : parameters;
-    Stream step{StreamKind::Optimizer, static_cast<std::int64_t>(owned), 1, {}, {}};
-    step.read = {4 * owned * b.element};     // parameter, gradient, two moments
-    step.written = {3 * owned * b.element};  // parameter, two moments
-    b.update(Op{"adamw", Component::Optimizer, Pass::Update, 1, step, {}});
+    b.update(Op{"adamw", Component::Optimizer, Pass::Update, 1, optimizer_step(owned, b.work), {}});
     if (sharded) collective("parameter all-gather", CollectiveKind::AllGather, Pass::Update);
     if (parallel.zero_stage == 3) collective("parameter all-gather", CollectiveKind::AllGather, Pass::Update);
 }
 
 }  // namespace
 
+Stream lowering::optimizer_step(double owned, const Workload& work) {
+    const double element = storage_bytes(work.precision);
+    const bool master = work.master == MasterWeights::Fp32;
+    const double wide = master ? sizeof(float) : element;
+    Stream step{StreamKind::Optimizer, static_cast<std::int64_t>(owned), 1, {}, {}};
+    step.read = {4 * owned * wide};                                  // parameter, gradient, two moments
+    step.written = {owned * (3 * wide + (master ? element : 0.0))};  // parameter, two moments; the copy products read
+    return step;
+}
+
 OpGraph lower(const Shape& shape, const Workload& workload) {
     Builder b(shape, workload);
     workload.parallel.pp > 1 ? pipeline(b) : embedding(b);
     b.count = b.shape.layers;
+    b.part = Part::Layer;
     layers(b, Surroundings::Stack);
+    b.recompute_layers();
     b.count = 1;
+    b.part = Part::Head;
     head(b);
     if (b.training) optimizer(b, local_parameters(shape, workload.parallel));
     return std::move(b).finish();
@@ -179,7 +190,9 @@ OpGraph lower_layer(const Shape& shape, const Workload& workload) {
     Workload whole_layer = workload;
     whole_layer.parallel.pp = 1;
     Builder b(one, whole_layer);
+    b.part = Part::Layer;
     layers(b, Surroundings::Alone);
+    b.recompute_layers();
     return std::move(b).finish();
 }
 

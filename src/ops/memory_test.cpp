@@ -22,7 +22,7 @@ TEST(Memory, KeepsEightBytesAParameterInTraining) {
     EXPECT_EQ(m.gradients.value, 2 * n);
     EXPECT_EQ(m.optimizer.value, 4 * n);
     EXPECT_EQ(m.kv_cache.value, 0);
-    EXPECT_EQ(m.total.value, 8 * n + m.activations.value + m.workspace.value);
+    EXPECT_EQ(m.total.value, 8 * n + m.activations.value + m.workspace.value + m.fragmentation.value);
 }
 
 TEST(Memory, ShardsByZeroStage) {
@@ -39,12 +39,50 @@ TEST(Memory, ShardsByZeroStage) {
     }
 }
 
-TEST(Memory, OfTheLastStageHoldsItsLayersAndTheHead) {
+TEST(Memory, OfAStageHoldsItsLayersAndTheLargerEnd) {
     Shape shape = gpt2();
     const ParameterCount whole = count_parameters(shape);
     const double layers = static_cast<double>(whole.attention + whole.mlp + whole.norms - 2 * shape.hidden) / 4;
     const double head = static_cast<double>((shape.vocab + 2) * shape.hidden);
     EXPECT_EQ(memory(shape, with({.pp = 4})).parameters.value, 2 * (layers + head));
+}
+
+TEST(Memory, KeepsEighteenBytesAParameterBesideAnFp32Copy) {
+    Workload work;
+    work.master = MasterWeights::Fp32;
+    const Memory m = memory(gpt2(), work);
+    EXPECT_EQ((m.parameters + m.gradients + m.optimizer).value, 18 * parameters(gpt2()));
+}
+
+/// Korthikanti et al. 2205.05198, table 2, of one layer in units of s b h without dropout's masks: T h (8 + 24/t) +
+/// 2 a s T unsplit, a t-th of all of it with sequence parallelism, without scores when they are made again, 2 in full.
+TEST(Memory, OfALayerFollowsTheLiterature) {
+    Shape shape = gpt2();
+    shape.layers = 1;
+    Workload work;
+    work.attention = AttentionBackend::Unfused;
+    work.runtime = Runtime::Eager;
+    const double tokens = 8192, h = 768, scores = 2 * 12 * 2048 * tokens;
+    const auto layer = [&](std::int64_t tp, bool sequence, Recompute mode) {
+        work.parallel.tp = tp;
+        work.parallel.sequence_parallel = sequence;
+        return memory_pieces(shape, work).layer_saved[static_cast<std::size_t>(mode)];
+    };
+    EXPECT_EQ(layer(4, false, Recompute::None), tokens * h * (8 + 24.0 / 4) + scores / 4);
+    EXPECT_EQ(layer(4, true, Recompute::None), (tokens * h * 32 + scores) / 4);
+    EXPECT_EQ(layer(4, true, Recompute::Full), tokens * h * 2 / 4);
+    EXPECT_EQ(layer(1, false, Recompute::Full), tokens * h * 2);
+}
+
+TEST(Memory, HoldsAMicroBatchForEveryStageInFlight) {
+    Shape shape = gpt2();
+    Workload work = with({.pp = 4});
+    work.micro_batches = 16;
+    const MemoryPieces pieces = memory_pieces(shape, work);
+    const double saved = pieces.layer_saved[0] / 4;
+    EXPECT_DOUBLE_EQ(memory(shape, work).activations.value, 4 * saved + 4 * pieces.embedding_saved);
+    work.micro_batches = 2;
+    EXPECT_LE(memory(shape, work).activations.value, 2 * saved + 2 * pieces.embedding_saved + pieces.head_saved);
 }
 
 TEST(Memory, SpreadsExpertsOverExpertRanks) {

@@ -118,7 +118,7 @@ void experts_block(Builder& b, const Experts& experts) {
     const std::int64_t readers = 2 + (experts.shared_ffn > 0 ? 1 : 0);
     const double active = static_cast<double>(experts.active);
     const double sent = static_cast<double>(b.tokens) * static_cast<double>(hidden) * active * b.element;
-    const Collective exchange{CollectiveKind::AllToAll, {sent}, b.work.parallel.ep};
+    const Collective exchange{CollectiveKind::AllToAll, {sent}, b.work.parallel.ep, RankGroup::Expert};
     const Load load = expected_load(b, experts);
     const auto copy = [&](std::string_view name, double reads, double writes, double saved = 0) {
         return Piece{name, Component::Router, StreamKind::Pointwise, b.tokens, hidden, reads, writes, saved};

@@ -14,6 +14,9 @@ Shape shard(const Shape& shape, const Parallelism& parallel);
 /// Parameters that one GPU holds before ZeRO shards them.
 double local_parameters(const Shape& shape, const Parallelism& parallel);
 
+/// AdamW over `owned` parameters.
+Stream optimizer_step(double owned, const Workload& work);
+
 /// Ranks that hold the same parameters and therefore reduce gradients with each other.
 constexpr std::int64_t replicas(const Parallelism& parallel) { return parallel.dp * parallel.cp; }
 

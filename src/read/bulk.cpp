@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "read/defaults.h"
+#include "tilewright/device_names.h"
 #include "tilewright/quantity.h"
 
 namespace tilewright::read {
@@ -17,6 +18,7 @@ std::vector<std::string> required_columns(BulkKind kind) {
         case BulkKind::Layer:
             return {"hidden", "heads", "kv_heads", "ffn",       "mlp",     "block",
                     "phase",  "batch", "seq",      "precision", "runtime", "attention"};
+        case BulkKind::Collective: return {"kind", "ranks", "bytes"};
         case BulkKind::Model: break;
     }
     std::vector<std::string> columns = required_columns(BulkKind::Layer);
@@ -133,6 +135,17 @@ Result<AttentionRow> read_attention_row(const CsvTable& table, const CsvRow& row
     limit_elements(cells, "the product of queries and keys",
                    sequences * attention.q_len * std::max(attention.kv_len, attention.head_dim));
     limit_elements(cells, "the keys", sequences * attention.kv_len * attention.head_dim);
+    return unless_bad(cells, out);
+}
+
+Result<Collective> read_collective_row(const CsvTable& table, const CsvRow& row) {
+    CsvCells cells(table, row);
+    Collective out;
+    out.kind = cells.required_word<CollectiveKind>("kind");
+    out.ranks = cells.integer("ranks", sizes);
+    out.bytes = {cells.positive("bytes")};
+    out.stride = cells.optional_integer("stride", sizes).value_or(1);
+    out.direct = cells.choice("library", {"nccl", "direct"}).value_or("nccl") == "direct";
     return unless_bad(cells, out);
 }
 

@@ -12,7 +12,7 @@
 
 namespace tilewright::read {
 
-enum class BulkKind { Gemm, Attention, Layer, Model };
+enum class BulkKind { Gemm, Attention, Layer, Model, Collective };
 
 /// The rows of a bulk file, as text that views `bytes`. Problems concern the whole file: bad CSV, columns missing.
 Result<CsvTable> read_bulk(std::string_view bytes, const std::string& where, BulkKind kind);
@@ -32,6 +32,10 @@ struct ModelRow {
     Shape shape;
     Workload workload;  ///< with the clock
 };
+
+/// One row of a file of collectives: kind,ranks,bytes and optionally stride and library (nccl, or direct for a serving
+/// engine's own kernel).
+Result<Collective> read_collective_row(const CsvTable& table, const CsvRow& row);
 
 // What an optional column does not say (dtype, clock, tp) is taken from `defaults`.
 Result<GemmRow> read_gemm_row(const CsvTable& table, const CsvRow& row, const Workload& defaults = {});

@@ -37,6 +37,17 @@ std::vector<std::string> model_names() { return names_of(embedded::models()); }
 
 std::vector<std::string> device_names() { return names_of(embedded::devices()); }
 
+std::vector<std::string> cluster_names() { return names_of(embedded::clusters()); }
+
+Result<Cluster> find_cluster(std::string_view name) {
+    const embedded::File* file = find(embedded::clusters(), name);
+    if (file != nullptr) return read_cluster(file->text, std::string(name) + ".toml");
+    const std::vector<std::string> known = cluster_names();
+    const std::string near = read::did_you_mean(name, known);
+    return Problem{std::string(name), 0, "there is no cluster of that name",
+                   near.empty() ? "use " + read::join_or(known) + ", or a path to a file" : near};
+}
+
 Result<Shape> find_model(std::string_view name) {
     const embedded::File* file = find(embedded::models(), name);
     if (file == nullptr) return unknown("model", name, model_names());

@@ -26,6 +26,20 @@ TEST(Catalogue, EverythingBuiltInIsRead) {
     }
 }
 
+TEST(Catalogue, EveryClusterNamesAGpuAndItsSource) {
+    EXPECT_GE(cluster_names().size(), 6u);
+    for (const std::string& name : cluster_names()) {
+        const auto cluster = find_cluster(name);
+        ASSERT_TRUE(cluster.ok()) << name << ": " << cluster.problems().front().what;
+        EXPECT_FALSE(cluster->source.empty());
+        const auto device = find_device(cluster->gpu);
+        ASSERT_TRUE(device.ok()) << name;
+        EXPECT_EQ(in_cluster(*device, *cluster).network, cluster->network);
+    }
+    EXPECT_NE(find_cluster("dgx-h10").problems().front().fix.find("dgx-h100"), std::string::npos);
+    EXPECT_FALSE(read_cluster("gpu = 3", "mine.toml").ok());
+}
+
 TEST(Catalogue, AliasesNameADevice) {
     const auto device = find_device("h100");
     ASSERT_TRUE(device.ok());

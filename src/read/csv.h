@@ -41,6 +41,8 @@ public:
 
     double positive(std::string_view column);  ///< required, finite and above 0; 0 after a problem
 
+    std::string label(std::string_view column) const { return std::string(text(column)); }  ///< any words
+
     std::optional<bool> flag(std::string_view column);  ///< 0, 1, false, true
     bool required_flag(std::string_view column);
 

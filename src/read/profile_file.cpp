@@ -147,7 +147,7 @@ bool divides(const HeadKernel& kernel) {
 
 void check(const Profile& profile, Report& report) {
     bool fine = positive(profile.bandwidth_fraction) && profile.gemm_correction.limit >= 1.0 &&
-                positive(profile.gemm_correction.pivot_s) && positive(profile.link_fraction) &&
+                positive(profile.gemm_correction.pivot_s) && profile.collective.own_part >= 0.0 &&
                 profile.bandwidth_ramp.value >= 0.0 && profile.kernel_gap.value >= 0.0 &&
                 profile.power.clocked >= 0.0 && profile.power.clocked <= 1.0;
     for (double fraction : profile.stream.fraction) fine = fine && positive(fraction);
@@ -156,6 +156,10 @@ void check(const Profile& profile, Report& report) {
         for (const HeadKernel& kernel : attention->kernels) fine = fine && divides(kernel);
         fine = fine && positive(attention->passes) && positive(attention->brief.memory);
     }
+    for_each_protocol(profile.collective, [&](std::string_view, const Protocol& protocol) {
+        fine = fine && protocol.launch.value >= 0.0 && protocol.step.value >= 0.0 && protocol.fraction >= 0.0;
+    });
+    fine = fine && positive(profile.collective.ring_bulk.fraction) && positive(profile.collective.peer_bulk.fraction);
     if (!fine) report.add(0, "a constant that prices divide by is not positive", "fit the profile again");
     check_gemm(profile.gemm, "gemm", report);
     check_gemm(profile.narrow_gemm, "narrow_gemm", report);
@@ -177,7 +181,8 @@ Result<ProfileFile> read_profile_file(std::string_view bytes, const std::string&
     file.device = fields.text("device").value_or("");
     for (const auto& [name, evidence] : {std::pair{"evidence", &file.profile.evidence},
                                          {"attention_evidence", &file.profile.attention_evidence},
-                                         {"stream_evidence", &file.profile.stream_evidence}}) {
+                                         {"stream_evidence", &file.profile.stream_evidence},
+                                         {"collective_evidence", &file.profile.collective_evidence}}) {
         *evidence = fields.word<Evidence>(name).value_or(Evidence::Assumed);
     }
     ProfileReader reader(*root, report);

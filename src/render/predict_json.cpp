@@ -1,4 +1,5 @@
 // The JSON of `predict`: the summary, then every kernel with its sizes, price and terms.
+#include "render/plan.h"
 #include "render/predict.h"
 #include "render/values_json.h"
 #include "tilewright/cost_names.h"
@@ -59,6 +60,11 @@ std::string predict_json(const Prediction& prediction) {
     write_workload(json, prediction.workload);
     json.end();
     write_summary(json, prediction);
+    if (prediction.training) {
+        json.key("training").object();
+        write_step(json, *prediction.training);
+        json.end();
+    }
     json.key("kernels").array();
     for (const PricedOp& priced : prediction.step.ops) write_kernel(json, priced);
     json.end();

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "render/plan.h"
 #include "render/table.h"
 #include "render/units.h"
 #include "tilewright/device_names.h"
@@ -44,6 +45,7 @@ std::string memory_parts(const Memory& memory) {
     add("activations", memory.activations);
     add("KV cache", memory.kv_cache);
     add("workspace", memory.workspace);
+    add("fragmentation", memory.fragmentation);
     return text;
 }
 
@@ -71,6 +73,19 @@ void append_totals(std::string& out, const Prediction& prediction, const Style& 
     out += "\n";
 }
 
+/// The step of all GPUs, where there is more to it than one GPU's kernels.
+void append_training(std::string& out, const Prediction& prediction, const Style& style) {
+    if (!prediction.training) return;
+    const Step& step = *prediction.training;
+    const double gpus = static_cast<double>(gpu_count(prediction.workload.parallel));
+    append_step(out, step, style);
+    append_paragraph(out,
+                     fmt::format("{} tokens a step on {} GPUs: {} tokens/s/GPU, MFU {}.", count_text(step.tokens),
+                                 grouped_text(gpus), grouped_text(step.tokens / step.time.value / gpus),
+                                 percent_text(step.utilization)),
+                     2, style);
+}
+
 std::string advice(const Prediction& prediction) {
     if (!fits(prediction)) {
         return fmt::format("Does not fit: {} needed, {} has {}. Lower --batch, or raise --tp or --pp.",
@@ -94,6 +109,7 @@ std::string predict_text(const Prediction& prediction, const Style& style) {
     append_header(out, prediction, style);
     append_components(out, prediction, style);
     append_totals(out, prediction, style);
+    append_training(out, prediction, style);
     append_evidence(out, prediction, style);
     append_paragraph(out, advice(prediction), 2, style);
     return out;

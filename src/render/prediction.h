@@ -2,12 +2,14 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "render/style.h"
 #include "tilewright/cost.h"
 #include "tilewright/ops.h"
+#include "tilewright/plan.h"
 #include "tilewright/shape.h"
 #include "tilewright/workload.h"
 
@@ -26,6 +28,7 @@ struct Prediction {
     GraphCost layer;  ///< of one layer
     Flops flops;      ///< of the step
     double mfu = 0.0;
+    std::optional<Step> training;   ///< all GPUs and micro-batches, where there is more than one of either
     Memory memory;                  ///< of the whole model on one GPU
     std::vector<std::string> used;  ///< files that were used in place of built-in data
 };

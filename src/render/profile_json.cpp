@@ -67,6 +67,7 @@ std::string profile_json(const Profile& profile, const std::string& device) {
     json.field("evidence", name_of(profile.evidence));
     json.field("attention_evidence", name_of(profile.attention_evidence));
     json.field("stream_evidence", name_of(profile.stream_evidence));
+    json.field("collective_evidence", name_of(profile.collective_evidence));
     ProfileWriter writer(json);
     visit_profile(profile, writer);
     json.end();

@@ -36,6 +36,7 @@ void write_memory(JsonWriter& json, const Prediction& prediction) {
     json.field("parameters_bytes", memory.parameters.value).field("gradients_bytes", memory.gradients.value);
     json.field("optimizer_bytes", memory.optimizer.value).field("activations_bytes", memory.activations.value);
     json.field("kv_cache_bytes", memory.kv_cache.value).field("workspace_bytes", memory.workspace.value);
+    json.field("fragmentation_bytes", memory.fragmentation.value);
     json.field("total_bytes", memory.total.value).field("device_bytes", prediction.device.memory.value);
     json.field("fits", fits(prediction)).end();
 }
@@ -64,6 +65,9 @@ void write_workload(JsonWriter& json, const Workload& workload) {
     json.field("kv_len", workload.kv_len).field("precision", name_of(workload.precision));
     json.field("tp", parallel.tp).field("pp", parallel.pp).field("dp", parallel.dp).field("cp", parallel.cp);
     json.field("ep", parallel.ep).field("zero_stage", parallel.zero_stage);
+    json.field("virtual_stages", parallel.virtual_stages).field("sequence_parallel", parallel.sequence_parallel);
+    json.field("micro_batches", workload.micro_batches).field("recompute", name_of(workload.recompute));
+    json.field("master", name_of(workload.master)).field("overlap", name_of(workload.overlap));
     json.field("runtime", name_of(workload.runtime)).field("attention", name_of(workload.attention));
     json.field("clock", name_of(workload.clock)).field("forward_only", workload.forward_only);
 }

@@ -26,6 +26,8 @@ Problems validate(const Workload& workload) {
                                   {"dp", parallel.dp},
                                   {"cp", parallel.cp},
                                   {"ep", parallel.ep},
+                                  {"virtual_stages", parallel.virtual_stages},
+                                  {"micro_batches", workload.micro_batches},
                                   {"zero_stage", parallel.zero_stage, 0, 3}}) {
         check(number, problems);
     }

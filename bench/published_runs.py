@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""published_runs.py TABLE.csv KIND > runs.csv: a published table in the form that score_runs reads (docs/clusters.md).
+
+KIND is one of the tables below; each is a mapping from its columns to ours, plus what its source says of the software.
+A new table needs one more function here, or a file written in our columns directly.
+"""
+import csv
+import sys
+
+COLUMNS = ("source model cluster hidden heads layers vocab bias seq gpus tp pp cp zero sequence_parallel overlap "
+           "global_batch micro_batch virtual_stages recompute precision attention runtime master iteration_s").split()
+
+
+def iteration_from_tflops(row, gpus, recompute):
+    """Narayanan et al. 2021, equation 3: FLOPs of a step, with the second forward pass when it is recomputed."""
+    b, s, l, h, v = (float(row[k]) for k in ("global_batch", "seq_len", "layers", "hidden", "vocab"))
+    factor = 96.0 if recompute else 72.0
+    flops = factor * b * s * l * h * h * (1 + s / (6 * h) + v / (16 * l * h))
+    return flops / (float(row["tflops_per_gpu"]) * 1e12 * gpus)
+
+
+def megatron(row, source, cluster):
+    return {"source": source, "model": row["model"], "cluster": cluster, "hidden": row["hidden"], "heads": row["heads"],
+            "layers": row["layers"], "vocab": row.get("vocab") or "51200", "seq": row["seq_len"], "gpus": row["n_gpus"],
+            "tp": row["tp"], "pp": row["pp"], "global_batch": row["global_batch"], "master": "fp32"}
+
+
+def sc21(row):
+    """Unfused attention with a fused softmax, fp16, no overlap, interleaved schedule; micro-batch not stated."""
+    run = megatron(row, "megatron-sc21", "dgx-a100")
+    run.update(recompute="full", precision="fp16", attention="unfused", runtime="compiled", overlap="none", zero=0,
+               iteration_s=iteration_from_tflops(row, int(row["n_gpus"]), True))
+    return run
+
+
+def sequence_parallel(row):
+    run = megatron(row, "megatron-seqpar", "dgx-a100")
+    selective = "selective" in row["mode"]
+    run.update(recompute="selective" if selective else "full", sequence_parallel=int(selective), precision="fp16",
+               attention="unfused", runtime="compiled", overlap="none", zero=0, micro_batch=row["microbatch"],
+               virtual_stages=row["interleave"], iteration_s=row["iteration_s"])
+    return run
+
+
+def megatron_h100(row):
+    """Fused attention, distributed optimizer, all overlaps that the README lists; micro-batch not stated."""
+    run = megatron(row, "megatron-h100", "dgx-h100")
+    run.update(precision="bf16", attention="cudnn", runtime="compiled", overlap="all", zero=1,
+               sequence_parallel=int(int(row["tp"]) > 1),
+               iteration_s=iteration_from_tflops(row, int(row["n_gpus"]), False))
+    return run
+
+
+def mosaicml(row):
+    """PyTorch FSDP without compilation, FlashAttention; `bf16` with PURE keeps no fp32 copy."""
+    if row["act_cpu_offload"] == "True":
+        return None
+    gpu = row["gpu"]
+    cluster = {"h100_80gb": "dgx-h100", "a100_80gb": "dgx-a100", "a100_40gb": "dgx-a100-40"}[gpu]
+    tokens = float(row["global_batch_tokens"])
+    return {"source": "mosaicml-" + gpu.split("_")[0] + ("-40" if "40" in gpu else "")
+            + ("-fp8" if "fp8" in row["precision"] else ""), "model": row["model"],
+            "cluster": cluster, "hidden": row["d_model"], "heads": row["n_heads"], "layers": row["n_layers"],
+            "vocab": row["vocab"], "bias": 0, "seq": row["seq_len"], "gpus": row["n_gpus"],
+            "zero": {"FULL_SHARD": 3, "SHARD_GRAD_OP": 2}[row["sharding"]], "global_batch": row["global_batch"],
+            "micro_batch": row["microbatch"], "recompute": "full" if row["act_ckpt"] == "True" else "none",
+            "precision": "fp8" if "fp8" in row["precision"] else "bf16", "attention": "flash2", "runtime": "eager",
+            "overlap": "data", "master": "none" if row["mp_mode"] == "PURE" else "fp32",
+            "iteration_s": tokens / float(row["tokens_per_s"])}
+
+
+KINDS = {"sc21": sc21, "sequence-parallel": sequence_parallel, "megatron-h100": megatron_h100, "mosaicml": mosaicml}
+
+
+def main():
+    if len(sys.argv) != 3 or sys.argv[2] not in KINDS:
+        sys.exit(f"usage: published_runs.py TABLE.csv {'|'.join(KINDS)}")
+    out = csv.DictWriter(sys.stdout, COLUMNS, lineterminator="\n")
+    out.writeheader()
+    with open(sys.argv[1], newline="", encoding="utf-8") as table:
+        for row in csv.DictReader(table):
+            run = KINDS[sys.argv[2]](row)
+            if run:
+                out.writerow(run)
+
+
+main()

@@ -1,0 +1,99 @@
+// `plan`: how to split a model over the GPUs of a cluster, to train it or to serve it.
+#include "render/plan.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cli/options.h"
+#include "cli/request.h"
+#include "cli/verb.h"
+
+namespace tilewright::cli {
+namespace {
+
+/// "1024", or "4M-tokens", which are divided by the sequence; of tokens k and M are 2^10 and 2^20, as batches are made.
+Result<std::int64_t> sequences_of(const std::string& text, std::int64_t seq) {
+    const Problem bad{"--global-batch", 0, "'" + text + "' is no batch", "say 1024 for sequences, or 4M-tokens"};
+    std::string number = text;
+    const bool tokens = number.ends_with("-tokens");
+    if (tokens) number.resize(number.size() - std::string_view("-tokens").size());
+    std::optional<double> amount = parse_amount(number);
+    if (!amount || *amount < 1.0) return bad;
+    if (tokens && number.ends_with('M')) *amount *= 1048576.0 / 1e6;
+    if (tokens && (number.ends_with('k') || number.ends_with('K'))) *amount *= 1024.0 / 1e3;
+    const double sequences = tokens ? std::round(*amount / static_cast<double>(seq)) : *amount;
+    if (sequences < 1.0 || sequences > 2147483648.0) return bad;
+    return static_cast<std::int64_t>(sequences);
+}
+
+template <class T>
+void fix(const Arguments& arguments, const char* flag, std::vector<T>& list) {
+    if (const auto value = arguments.count(flag)) list = {static_cast<T>(*value)};
+}
+
+Result<PlanSpace> space_of(const Arguments& arguments, const Workload& base) {
+    PlanSpace space;
+    fix(arguments, "--tp", space.tp);
+    fix(arguments, "--pp", space.pp);
+    fix(arguments, "--cp", space.cp);
+    fix(arguments, "--ep", space.ep);
+    fix(arguments, "--batch", space.micro_batch);
+    fix(arguments, "--virtual-stages", space.virtual_stages);
+    fix(arguments, "--zero", space.zero_stage);
+    if (const auto recompute = arguments.choice<Recompute>("--recompute")) space.recompute = {*recompute};
+    space.gpus = arguments.count("--gpus").value_or(8);
+    space.keep = static_cast<std::size_t>(std::max<std::int64_t>(1, arguments.count("--keep").value_or(5)));
+    if (space.gpus < 1) return Problem{"--gpus", 0, "must be at least 1", "say how many GPUs there are"};
+    const Result<std::int64_t> batch = sequences_of(arguments.text("--global-batch").value_or("4M-tokens"), base.seq);
+    if (!batch) return batch.problems();
+    space.global_batch = *batch;
+    return space;
+}
+
+Result<int> plan_training(const Arguments& arguments, Request& request, Session& session) {
+    Workload base = request.workload;
+    base.master = arguments.choice<MasterWeights>("--master").value_or(MasterWeights::Fp32);
+    const Result<PlanSpace> space = space_of(arguments, base);
+    if (!space) return space.problems();
+    const auto price = arguments.real("--price");
+    const double tokens =
+        parse_amount(arguments.text("--tokens").value_or("")).value_or(chinchilla_tokens(request.shape));
+    render::PlanAnswer answer{request.shape,
+                              request.device,
+                              arguments.text("--cluster").value_or(""),
+                              space->gpus,
+                              plan(request.shape, base, *space, request.pricer()),
+                              {},
+                              price};
+    if (!answer.found.plans.empty()) answer.budget = budget_of(answer.found.plans.front().step, space->gpus, tokens);
+    session.out = arguments.has("--json") ? plan_json(answer) : plan_text(answer, session.out_style);
+    return exit_fine;
+}
+
+}  // namespace
+
+std::vector<FlagGroup> plan_flags() {
+    return {device_flags(),
+            {"Plan",
+             {{"--gpus", "N", "GPUs to use (8)", Kind::Count},
+              {"--global-batch", "N|N-tokens", "sequences or tokens of one step (4M-tokens)", Kind::Text},
+              {"--keep", "N", "how many plans to show (5)", Kind::Count},
+              {"--tokens", "N", "tokens to train on (20 for each active parameter)", Kind::Text},
+              {"--price", "X", "of one GPU-hour", Kind::Real}}},
+            workload_flags(),
+            shape_flags(),
+            output_flags()};
+}
+
+Result<int> run_plan(const Arguments& arguments, Session& session) {
+    Result<Request> request = make_request(arguments, arguments.operands[0], session);
+    if (!request) return request.problems();
+    if (request->workload.phase == Phase::Train) return plan_training(arguments, *request, session);
+    const Serving serving = serve(request->shape, request->workload, request->pricer());
+    session.out = arguments.has("--json")
+                      ? render::serving_json(request->shape, request->device, serving)
+                      : render::serving_text(request->shape, request->device, serving, session.out_style);
+    return exit_fine;
+}
+
+}  // namespace tilewright::cli

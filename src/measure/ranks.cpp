@@ -1,0 +1,59 @@
+// The first launcher whose variables name more than one rank is believed.
+#include "measure/ranks.h"
+
+#include <charconv>
+#include <cstdlib>
+
+namespace tilewright::measure {
+namespace {
+
+struct Launcher {
+    const char* rank;
+    const char* world;
+    const char* local;
+};
+
+constexpr Launcher launchers[] = {
+    {"RANK", "WORLD_SIZE", "LOCAL_RANK"},
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
+    {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"},
+};
+
+std::optional<int> number(const std::optional<std::string>& text) {
+    int value = 0;
+    if (!text) return std::nullopt;
+    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
+    if (error != std::errc() || end != text->data() + text->size() || value < 0) return std::nullopt;
+    return value;
+}
+
+}  // namespace
+
+std::optional<std::string> environment(const std::string& name) {
+    const char* value = std::getenv(name.c_str());
+    return value == nullptr ? std::nullopt : std::optional<std::string>(value);
+}
+
+std::string file_of_rank(const std::string& out, const Ranks& ranks) {
+    const bool first = ranks.rank == 0;
+    if (out == "-") return first ? out : "/dev/null";
+    return first ? out : out + "." + std::to_string(ranks.rank);
+}
+
+Result<Ranks> find_ranks(const Variable& variable) {
+    for (const Launcher& launcher : launchers) {
+        const auto rank = number(variable(launcher.rank)), world = number(variable(launcher.world));
+        if (!rank || !world || *world <= 1) continue;
+        const auto local = number(variable(launcher.local));
+        const auto host = variable("MASTER_ADDR"), port = variable("MASTER_PORT");
+        if (*rank >= *world) return Problem{launcher.rank, 0, "is not below " + std::string(launcher.world), ""};
+        if (!host || !port) {
+            return Problem{"MASTER_ADDR", 0, "or MASTER_PORT is not set, and several processes need to meet",
+                           "set both to the first node's address and a free port"};
+        }
+        return Ranks{*world, *rank, local.value_or(*rank), *host + ":" + *port};
+    }
+    return Ranks{};
+}
+
+}  // namespace tilewright::measure

@@ -1,0 +1,65 @@
+// One graph, summed by part, pass and the ranks that a collective joins.
+#include "plan/pieces.h"
+
+#include "ops/shard.h"
+
+namespace tilewright::planning {
+namespace {
+
+double& slot(Spent& spent, const Op& op) {
+    const Collective* collective = std::get_if<Collective>(&op.work);
+    if (collective == nullptr) return spent.compute;
+    switch (collective->group) {
+        case RankGroup::Context: return spent.context;
+        case RankGroup::Expert: return spent.expert;
+        case RankGroup::Tensor:
+        case RankGroup::Data:
+        case RankGroup::Pipeline: break;
+    }
+    return spent.tensor;
+}
+
+void take(Pieces& pieces, const PricedOp& priced) {
+    const Op& op = priced.op;
+    const auto add = [&](Spent& spent) { slot(spent, op) += priced.total.value; };
+    if (op.part == Part::Embedding) add(pieces.embedding);
+    if (op.part == Part::Head) add(pieces.head);
+    if (op.part == Part::Layer) add(op.pass == Pass::Forward ? pieces.forward : pieces.backward);
+    if (is_recomputed(op, Recompute::Selective)) add(pieces.scores);
+    pieces.flops += flops(op).value * static_cast<double>(op.count);
+}
+
+}  // namespace
+
+Spent operator+(const Spent& a, const Spent& b) {
+    return {a.compute + b.compute, a.tensor + b.tensor, a.context + b.context, a.expert + b.expert};
+}
+
+Spent operator*(const Spent& a, double factor) {
+    return {a.compute * factor, a.tensor * factor, a.context * factor, a.expert * factor};
+}
+
+Pieces price_pieces(const Shape& shape, const Workload& workload, const Pricer& pricer) {
+    Workload whole = workload;
+    whole.recompute = Recompute::None;
+    whole.parallel.pp = whole.parallel.dp = 1;
+    whole.parallel.zero_stage = 0;
+    OpGraph graph = lower(shape, whole);
+    std::erase_if(graph.ops, [](const Op& op) { return op.part == Part::Update; });
+    const GraphCost cost = price(graph, pricer);
+    Pieces pieces;
+    pieces.memory = memory_pieces(shape, whole);
+    for (const PricedOp& priced : cost.ops) take(pieces, priced);
+    pieces.energy_j = cost.sum.energy_j * cost.clock * cost.clock;
+    pieces.low = cost.sum.low / cost.sum.time;
+    pieces.high = cost.sum.high / cost.sum.time;
+    pieces.evidence = cost.sum.evidence;
+    const double tokens =
+        static_cast<double>(whole.batch) * static_cast<double>(ceil_div(whole.seq, whole.parallel.cp));
+    // tensor ranks each send their part (Narayanan et al. 2021, section 4.1), whether or not they share the sequence
+    pieces.hand_over_bytes = tokens * static_cast<double>(shape.hidden) * lowering::storage_bytes(whole.precision) /
+                             static_cast<double>(whole.parallel.tp);
+    return pieces;
+}
+
+}  // namespace tilewright::planning

@@ -1,0 +1,37 @@
+// What a step is made of before pipeline stages, replicas and recomputation divide it: one micro-batch through all
+// layers on one GPU, priced once for every split over tensor, context and expert ranks.
+#pragma once
+
+#include "tilewright/plan.h"
+
+namespace tilewright::planning {
+
+/// Seconds of one micro-batch, by who takes them.
+struct Spent {
+    double compute = 0, tensor = 0, context = 0, expert = 0;
+
+    double all() const { return compute + tensor + context + expert; }
+};
+
+Spent operator+(const Spent& a, const Spent& b);
+Spent operator*(const Spent& a, double factor);
+
+struct Pieces {
+    MemoryPieces memory;
+    Spent forward, backward;     ///< of all layers
+    Spent scores;                ///< of the forward kernels that selective recomputation repeats
+    Spent embedding, head;       ///< both passes
+    double flops = 0;            ///< of one micro-batch
+    double energy_j = 0;         ///< of one micro-batch, above idle
+    double hand_over_bytes = 0;  ///< from one pipeline stage to the next
+    double low = 1, high = 1;    ///< the interval's ends over the time
+    Evidence evidence = Evidence::Assumed;
+};
+
+/// The workload's stages, replicas, micro-batches and recomputation are ignored.
+Pieces price_pieces(const Shape& shape, const Workload& workload, const Pricer& pricer);
+
+/// The step of these pieces under all that the workload says.
+Step step_of(const Pieces& pieces, const Workload& workload, const Pricer& pricer);
+
+}  // namespace tilewright::planning

@@ -1,0 +1,181 @@
+// Steps and plans by laws: terms add up, schedules follow their formulas, a search misses nothing that brute force
+// finds.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include <rapidcheck.h>
+
+#include "cost/fixtures.h"
+#include "plan/pieces.h"
+#include "plan/space.h"
+#include "shape/shape_samples.h"
+
+namespace tilewright {
+namespace {
+
+Pricer pricer() { return {h200(), assumed_profile(h200())}; }
+
+Shape small_gpt() {
+    Shape shape = gpt2();
+    shape.hidden = 2048;
+    shape.heads = shape.kv_heads = 16;
+    shape.head_dim = 128;
+    shape.ffn = 8192;
+    shape.layers = 24;
+    return shape;
+}
+
+double exposed(const Step& step) {
+    double sum = 0;
+    for (const StepShare& share : step.terms) sum += share.exposed.value;
+    return sum;
+}
+
+TEST(Step, OnOneGpuIsThePriceOfItsKernels) {
+    const Step step = price_step(small_gpt(), {}, pricer());
+    const GraphCost graph = price(lower(small_gpt(), {}), pricer());
+    EXPECT_NEAR(step.time / graph.sum.time, 1.0, 1e-3);
+    EXPECT_EQ(step.memory.total, memory(small_gpt(), {}).total);
+}
+
+TEST(Step, FillsThePipelineOnce) {
+    Workload work;
+    work.parallel.pp = 4;
+    work.micro_batches = 16;
+    const Step plain = price_step(small_gpt(), work, pricer());
+    work.parallel.virtual_stages = 3;
+    const Step interleaved = price_step(small_gpt(), work, pricer());
+    const auto bubble = [](const Step& step) { return step.term(StepTerm::PipelineBubble).exposed; };
+    EXPECT_NEAR(bubble(plain) / bubble(interleaved), 3.0, 1e-9);
+    EXPECT_GT(interleaved.term(StepTerm::PointToPoint).exposed, plain.term(StepTerm::PointToPoint).exposed);
+    EXPECT_GT(interleaved.memory.activations, plain.memory.activations);
+}
+
+TEST(Step, RecomputationCostsAForwardPassAndSavesActivations) {
+    Workload work;
+    work.attention = AttentionBackend::Unfused;
+    std::vector<Step> steps;
+    for (Recompute mode : {Recompute::None, Recompute::Selective, Recompute::Full}) {
+        work.recompute = mode;
+        steps.push_back(price_step(small_gpt(), work, pricer()));
+    }
+    EXPECT_EQ(steps[0].term(StepTerm::Recompute).exposed.value, 0.0);
+    EXPECT_EQ(steps[2].term(StepTerm::Recompute).exposed, steps[2].term(StepTerm::Forward).exposed);
+    EXPECT_LT(steps[1].term(StepTerm::Recompute).exposed, steps[2].term(StepTerm::Recompute).exposed);
+    EXPECT_GT(steps[0].memory.activations, steps[1].memory.activations);
+    EXPECT_GT(steps[1].memory.activations, steps[2].memory.activations);
+}
+
+TEST(Step, HidesWhatTheOverlapAllows) {
+    Workload work;
+    work.parallel.dp = 16;
+    work.parallel.zero_stage = 3;
+    work.overlap = Overlap::None;
+    const Step alone = price_step(small_gpt(), work, pricer());
+    work.overlap = Overlap::Data;
+    const Step beside = price_step(small_gpt(), work, pricer());
+    EXPECT_LT(beside.time, alone.time);
+    for (StepTerm term : {StepTerm::GradientReduction, StepTerm::ParameterGather}) {
+        const StepShare hidden = beside.term(term), open = alone.term(term);
+        EXPECT_EQ(open.hidden.value, 0.0);
+        EXPECT_NEAR((hidden.exposed + hidden.hidden) / open.exposed, 1.0, 1e-9);
+    }
+}
+
+Workload any_plan() {
+    Workload work;
+    work.batch = *rc::gen::inRange(1, 5);
+    work.seq = 512;
+    Parallelism& p = work.parallel;
+    p.tp = *rc::gen::element(1, 2, 4, 8);
+    p.pp = *rc::gen::element(1, 2, 3, 8);
+    p.dp = *rc::gen::element(1, 2, 16);
+    p.zero_stage = *rc::gen::inRange(0, 4);
+    p.sequence_parallel = *rc::gen::arbitrary<bool>();
+    work.micro_batches = *rc::gen::inRange(1, 33);
+    work.recompute = *rc::gen::element(Recompute::None, Recompute::Selective, Recompute::Full);
+    work.overlap = *rc::gen::element(Overlap::None, Overlap::Data, Overlap::All);
+    work.master = *rc::gen::element(MasterWeights::None, MasterWeights::Fp32);
+    return work;
+}
+
+TEST(Step, TermsAddUpAndSharesAreNeverNegative) {
+    EXPECT_TRUE(rc::check([] {
+        const Step step = price_step(small_gpt(), any_plan(), pricer());
+        RC_ASSERT(std::abs(exposed(step) / step.time.value - 1.0) < 1e-9);
+        for (const StepShare& share : step.terms) RC_ASSERT(share.exposed.value >= 0.0 && share.hidden.value >= -1e-12);
+        RC_ASSERT(step.utilization > 0.0 && step.utilization < 1.0);
+    }));
+}
+
+TEST(Step, AFasterNetworkNeverSlowsIt) {
+    EXPECT_TRUE(rc::check([] {
+        const Workload work = any_plan();
+        Device faster = h200();
+        faster.network.bandwidth = faster.network.bandwidth * 2.0;
+        const Step slow = price_step(small_gpt(), work, pricer());
+        const Step fast = price_step(small_gpt(), work, Pricer(faster, assumed_profile(h200())));
+        RC_ASSERT(fast.time.value <= slow.time.value * (1 + 1e-12));
+    }));
+}
+
+TEST(Plan, FindsTheFastestThatFits) {
+    PlanSpace space;
+    space.gpus = 16;
+    space.global_batch = 64;
+    space.keep = 1;
+    const PlanResult found = plan(small_gpt(), {}, space, pricer());
+    ASSERT_EQ(found.plans.size(), 1u);
+    double least = HUGE_VAL;
+    planning::for_each_split(small_gpt(), {}, space, h200(), [&](const Workload& split) {
+        planning::for_each_schedule(split, space, small_gpt().layers, [&](const Workload& work) {
+            const Step step = price_step(small_gpt(), work, pricer());
+            EXPECT_EQ(gpu_count(work.parallel), 16);
+            EXPECT_EQ(work.batch * work.micro_batches * work.parallel.dp, 64);
+            if (step.fits) least = std::min(least, step.time.value);
+        });
+    });
+    EXPECT_EQ(found.plans[0].step.time.value, least);
+    EXPECT_GT(found.priced, 100);
+}
+
+TEST(Plan, KnowsTheLargestMicroBatch) {
+    const std::int64_t largest = largest_micro_batch(small_gpt(), {}, h200());
+    Workload work;
+    work.batch = largest;
+    EXPECT_LE(memory(small_gpt(), work).total, h200().memory);
+    work.batch = largest + 1;
+    EXPECT_GT(memory(small_gpt(), work).total, h200().memory);
+}
+
+TEST(Budget, CountsGpuHours) {
+    Step step;
+    step.time = {2.0};
+    step.tokens = 1e6;
+    step.energy_j = 3.6e6;
+    const TrainingBudget budget = budget_of(step, 100, 1.8e9);
+    EXPECT_EQ(budget.steps, 1800.0);
+    EXPECT_EQ(budget.gpu_hours, 100.0);
+    EXPECT_EQ(budget.energy_kwh, 1800.0);
+    EXPECT_NEAR(chinchilla_tokens(gpt2()), 20 * 124.4e6, 1e7);
+}
+
+TEST(Serving, TradesLatencyForThroughput) {
+    Workload work;
+    work.seq = 1024;
+    const Serving serving = serve(small_gpt(), work, pricer());
+    ASSERT_GT(serving.points.size(), 10u);
+    for (std::size_t i = 1; i < serving.points.size(); ++i) {
+        const ServingPoint& a = serving.points[i - 1];
+        const ServingPoint& b = serving.points[i];
+        EXPECT_TRUE(b.fits);
+        if (a.tp != b.tp) continue;
+        EXPECT_GT(b.output_token, a.output_token);
+        EXPECT_GT(b.tokens_per_s_per_gpu, a.tokens_per_s_per_gpu);
+    }
+    EXPECT_GT(serving.limits.front().cached_tokens, 100'000);
+}
+
+}  // namespace
+}  // namespace tilewright

@@ -1,0 +1,73 @@
+// Serving: for every tensor split within a node, decode at growing batches until the cache no longer fits, and prefill
+// of one prompt. Compute takes over from memory where most of the time of products is bound by it; attention over the
+// cache never is.
+#include <algorithm>
+
+#include "tilewright/plan.h"
+
+namespace tilewright {
+namespace {
+
+GraphCost price_phase(const Shape& shape, Workload work, Phase phase, const Pricer& pricer) {
+    work.phase = phase;
+    return price(lower(shape, work), pricer);
+}
+
+Bound bound_of_products(const GraphCost& cost) {
+    Seconds computing, waiting;
+    for (const PricedOp& priced : cost.ops) {
+        if (!std::holds_alternative<Gemm>(priced.op.work)) continue;
+        (priced.cost.bound == Bound::Compute ? computing : waiting) += priced.total;
+    }
+    return computing > waiting ? Bound::Compute : Bound::Memory;
+}
+
+ServingPoint point_of(const Shape& shape, const Workload& work, const Pricer& pricer) {
+    ServingPoint point;
+    point.tp = work.parallel.tp;
+    point.batch = work.batch;
+    point.context = work.seq;
+    const GraphCost decode = price_phase(shape, work, Phase::Decode, pricer);
+    point.output_token = decode.sum.time;
+    point.bound = bound_of_products(decode);
+    point.tokens_per_s_per_gpu =
+        static_cast<double>(work.batch) / point.output_token.value / static_cast<double>(work.parallel.tp);
+    Workload cached = work;
+    cached.phase = Phase::Decode;
+    point.memory = memory(shape, cached);
+    point.fits = point.memory.total <= pricer.device().memory;
+    return point;
+}
+
+/// Tokens of cache beside the parameters, all requests together.
+std::int64_t cached_tokens(const ServingPoint& one, const Device& device) {
+    const double room = (device.memory - (one.memory.total - one.memory.kv_cache)).value;
+    const double each = one.memory.kv_cache.value / static_cast<double>(one.batch * one.context);
+    return each > 0.0 ? static_cast<std::int64_t>(std::max(0.0, room) / each) : 0;
+}
+
+}  // namespace
+
+Serving serve(const Shape& shape, const Workload& base, const Pricer& pricer) {
+    constexpr std::int64_t most_requests = 1024;
+    Serving serving;
+    Workload work = base;
+    for (work.parallel.tp = 1; work.parallel.tp <= pricer.device().node_size; work.parallel.tp *= 2) {
+        work.phase = Phase::Decode;
+        work.batch = 1;
+        if (!validate(shape, work).empty()) continue;
+        const Seconds first_token = price_phase(shape, work, Phase::Prefill, pricer).sum.time;
+        Serving::Limit limit{work.parallel.tp, 0, 0};
+        for (; work.batch <= most_requests; work.batch *= 2) {
+            ServingPoint point = point_of(shape, work, pricer);
+            point.first_token = first_token;
+            if (work.batch == 1) limit.cached_tokens = cached_tokens(point, pricer.device());
+            if (limit.compute_batch == 0 && point.bound == Bound::Compute) limit.compute_batch = work.batch;
+            if (point.fits) serving.points.push_back(point);
+        }
+        serving.limits.push_back(limit);
+    }
+    return serving;
+}
+
+}  // namespace tilewright

@@ -1,0 +1,204 @@
+// The time of a step from its pieces: m micro-batches through the slowest pipeline stage, the bubble of filling and
+// draining it (Narayanan et al. 2021: (p - 1) / v stage times), collectives of the replicas less what hides behind the
+// backward or forward pass, the optimizer. docs/clusters.md writes each term out.
+#include <algorithm>
+#include <cmath>
+
+#include "ops/shard.h"
+#include "plan/pieces.h"
+
+namespace tilewright {
+namespace planning {
+namespace {
+
+/// Thread blocks that NCCL keeps on as many units while a collective runs (its default number of channels on NVLink
+/// nodes, assumed): what computes beside it has so many fewer.
+constexpr double channels = 16.0;
+
+class Stepping {
+public:
+    Stepping(const Pieces& pieces, const Workload& work, const Pricer& pricer)
+        : pieces_(pieces), work_(work), pricer_(pricer), parallel_(work.parallel) {
+        stage_layers_ = static_cast<double>(ceil_div(static_cast<std::int64_t>(pieces.memory.layers), parallel_.pp));
+        share_ = stage_layers_ / pieces.memory.layers;
+        micro_batches_ = static_cast<double>(work.micro_batches);
+        again_ = work.recompute == Recompute::Full        ? pieces.forward
+                 : work.recompute == Recompute::Selective ? pieces.scores
+                                                          : Spent{};
+        const double ends =
+            parallel_.pp == 1 ? 0.0 : std::max(pieces.memory.embedding_parameters, pieces.memory.head_parameters);
+        const double both =
+            pieces.memory.embedding_parameters + pieces.memory.head_parameters - pieces.memory.tied_parameters;
+        dense_ = share_ * pieces.memory.layer_parameters + (parallel_.pp == 1 ? both : ends);
+        routed_ = share_ * pieces.memory.routed_parameters;
+    }
+
+    Step run() {
+        passes();
+        stages();
+        parallel_.zero_stage == 3 ? gathered_layers() : replicas_once();
+        update();
+        return finish();
+    }
+
+private:
+    void add(StepTerm term, double exposed, double hidden = 0.0) {
+        StepShare& share = step_.terms[static_cast<std::size_t>(term)];
+        share.exposed += {exposed};
+        share.hidden += {hidden};
+    }
+
+    /// Of `time` that could run beside `window` seconds of products, what sticks out; the last of `chunks` always does.
+    void add_beside(StepTerm term, double time, double window, double chunks) {
+        if (work_.overlap == Overlap::None) window = 0.0;
+        const double exposed = std::max(time - window, time / std::max(1.0, chunks));
+        add(term, exposed, time - exposed);
+    }
+
+    void passes() {
+        const Spent layers = (pieces_.forward + pieces_.backward + again_) * (share_ * micro_batches_);
+        Spent ends = pieces_.embedding + pieces_.head;
+        const bool last_is_slower = pieces_.head.all() >= pieces_.embedding.all();
+        if (parallel_.pp > 1) ends = last_is_slower ? pieces_.head : pieces_.embedding;
+        add(StepTerm::Forward, pieces_.forward.compute * share_ * micro_batches_);
+        add(StepTerm::Backward, pieces_.backward.compute * share_ * micro_batches_);
+        add(StepTerm::Recompute, again_.compute * share_ * micro_batches_);
+        if (parallel_.pp == 1 || !last_is_slower) add(StepTerm::Embedding, pieces_.embedding.compute * micro_batches_);
+        if (parallel_.pp == 1 || last_is_slower) add(StepTerm::Head, pieces_.head.compute * micro_batches_);
+        const double tensor = layers.tensor + ends.tensor * micro_batches_;
+        // products are cut into as many chunks as ranks, and the first one's exchange has nothing to hide behind
+        const double exposed = work_.overlap == Overlap::All ? tensor / static_cast<double>(parallel_.tp) : tensor;
+        add(StepTerm::TensorParallel, exposed, tensor - exposed);
+        add(StepTerm::ContextParallel, layers.context);
+        add(StepTerm::ExpertParallel, layers.expert);
+    }
+
+    void stages() {
+        if (parallel_.pp == 1) return;
+        const Spent all = pieces_.forward + pieces_.backward + again_ + pieces_.embedding + pieces_.head;
+        const double stage = all.all() / static_cast<double>(parallel_.pp);
+        const double stretches = static_cast<double>(parallel_.virtual_stages);
+        add(StepTerm::PipelineBubble, static_cast<double>(parallel_.pp - 1) / stretches * stage);
+        const Collective hand{CollectiveKind::SendReceive,
+                              {pieces_.hand_over_bytes},
+                              2,
+                              RankGroup::Pipeline,
+                              parallel_.tp * parallel_.cp * parallel_.dp};
+        const double handed = 2.0 * stretches * micro_batches_ * time_of(hand);
+        const bool hides = work_.overlap == Overlap::All;
+        add(StepTerm::PointToPoint, hides ? 0.0 : handed, hides ? handed : 0.0);
+    }
+
+    /// Seconds to move `each` bytes of every parameter of the stage, divided by `parts`, over its replicas.
+    double moved(CollectiveKind kind, double each, double parts = 1.0) const {
+        const std::int64_t ranks = lowering::replicas(parallel_);
+        const std::int64_t expert_ranks = std::max<std::int64_t>(1, ranks / parallel_.ep);
+        double time = 0.0;
+        if (ranks > 1) time += time_of(Collective{kind, {dense_ * each / parts}, ranks, RankGroup::Data, parallel_.tp});
+        if (routed_ > 0.0 && expert_ranks > 1) {
+            const std::int64_t stride = parallel_.tp * parallel_.ep;
+            time += time_of(Collective{kind, {routed_ * each / parts}, expert_ranks, RankGroup::Data, stride});
+        }
+        return time;
+    }
+
+    double element() const { return lowering::storage_bytes(work_.precision); }
+    double gradient_bytes() const { return work_.master == MasterWeights::Fp32 ? sizeof(float) : element(); }
+    double backward_window() const { return (pieces_.backward + again_).compute * share_; }
+    double forward_window() const { return pieces_.forward.compute * share_; }
+
+    /// Gradients reduced in the last backward pass, or with ZeRO 2 in every one, which has no room to keep them.
+    void replicas_once() {
+        const bool sharded = parallel_.zero_stage > 0;
+        const double times = parallel_.zero_stage == 2 ? micro_batches_ : 1.0;
+        const double reduced =
+            moved(sharded ? CollectiveKind::ReduceScatter : CollectiveKind::AllReduce, gradient_bytes());
+        add_beside(StepTerm::GradientReduction, times * reduced, times * backward_window(), times * stage_layers_);
+        if (!sharded) return;
+        add_beside(StepTerm::ParameterGather, moved(CollectiveKind::AllGather, element()), forward_window(),
+                   stage_layers_);
+    }
+
+    /// ZeRO 3: every layer is gathered before it runs, in both passes, while the one before it computes.
+    void gathered_layers() {
+        const double layers = stage_layers_;
+        const double gather = layers * moved(CollectiveKind::AllGather, element(), layers);
+        const double reduce = layers * moved(CollectiveKind::ReduceScatter, gradient_bytes(), layers);
+        const double m = micro_batches_;
+        add_beside(StepTerm::ParameterGather, m * gather, m * forward_window(), m * layers);
+        const double both = gather + reduce;
+        const double window = backward_window();
+        const double late = work_.overlap == Overlap::None ? both : std::max(both - window, both / layers);
+        const double part = both > 0.0 ? late / both : 0.0;
+        add(StepTerm::ParameterGather, m * gather * part, m * gather * (1.0 - part));
+        add(StepTerm::GradientReduction, m * reduce * part, m * reduce * (1.0 - part));
+    }
+
+    void update() {
+        const double ranks = static_cast<double>(lowering::replicas(parallel_));
+        const double expert_ranks = std::max(1.0, ranks / static_cast<double>(parallel_.ep));
+        const double sharded = dense_ / ranks + routed_ / expert_ranks, whole = dense_ + routed_;
+        const double owned = parallel_.zero_stage > 0 ? sharded : whole;
+        add(StepTerm::Optimizer, time_of(lowering::optimizer_step(owned, work_)));
+        const double summed = parallel_.zero_stage > 1 ? sharded : whole;
+        const Stream sum{StreamKind::Pointwise,
+                         static_cast<std::int64_t>(summed),
+                         1,
+                         {summed * (element() + gradient_bytes())},
+                         {summed * gradient_bytes()}};
+        if (micro_batches_ > 1.0) add(StepTerm::Accumulation, (micro_batches_ - 1.0) * time_of(sum));
+    }
+
+    Step finish() {
+        double hidden = 0.0;
+        for (const StepShare& share : step_.terms) hidden += share.hidden.value;
+        add(StepTerm::Contention, hidden * channels / static_cast<double>(pricer_.device().units));
+        for (const StepShare& share : step_.terms) step_.time += share.exposed;
+        step_.low = step_.time * pieces_.low;
+        step_.high = step_.time * pieces_.high;
+        step_.evidence = pieces_.evidence;
+        const double gpus = static_cast<double>(gpu_count(parallel_));
+        const double on_stage = micro_batches_ / static_cast<double>(parallel_.pp);
+        step_.tokens = static_cast<double>(work_.batch) * static_cast<double>(work_.seq) * micro_batches_ *
+                       static_cast<double>(parallel_.dp);
+        step_.flops = {pieces_.flops * on_stage * gpus};
+        step_.utilization = (step_.flops / step_.time) / (pricer_.peak(work_.precision) * gpus);
+        const PowerProfile& power = pricer_.profile().power;
+        const double idle = power.matrix.value > 0.0 ? power.idle.value : pricer_.device().power.value;
+        step_.energy_j = gpus * (idle * step_.time.value + on_stage * pieces_.energy_j);
+        return step_;
+    }
+
+    template <class Work>
+    double time_of(const Work& work) const {
+        return pricer_.price(work).time.value;
+    }
+
+    const Pieces& pieces_;
+    const Workload& work_;
+    const Pricer& pricer_;
+    const Parallelism& parallel_;
+    Step step_;
+    Spent again_;
+    double stage_layers_ = 1, share_ = 1, micro_batches_ = 1;
+    double dense_ = 0, routed_ = 0;  ///< parameters of the stage, each rank's own
+};
+
+}  // namespace
+
+Step step_of(const Pieces& pieces, const Workload& workload, const Pricer& pricer) {
+    Step step = Stepping(pieces, workload, pricer).run();
+    step.memory = memory(pieces.memory, workload);
+    step.fits = step.memory.total <= pricer.device().memory;
+    return step;
+}
+
+}  // namespace planning
+
+std::int64_t gpu_count(const Parallelism& parallel) { return parallel.tp * parallel.pp * parallel.dp * parallel.cp; }
+
+Step price_step(const Shape& shape, const Workload& workload, const Pricer& pricer) {
+    return planning::step_of(planning::price_pieces(shape, workload, pricer), workload, pricer);
+}
+
+}  // namespace tilewright

@@ -1,0 +1,141 @@
+// The text of `plan`: the best plan and its terms, the runners-up and the term that costs them most, the budget, flags.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "render/plan.h"
+#include "render/prediction.h"
+#include "render/table.h"
+#include "render/units.h"
+#include "tilewright/device_names.h"
+#include "tilewright/plan_names.h"
+
+namespace tilewright::render {
+namespace {
+
+std::string schedule_text(const Workload& work) {
+    const Parallelism& p = work.parallel;
+    std::string text = fmt::format("{} × {}", work.micro_batches, work.batch);
+    if (p.virtual_stages > 1) text += fmt::format(", {} virtual stages", p.virtual_stages);
+    text += fmt::format(", ZeRO {}", p.zero_stage);
+    if (work.recompute != Recompute::None) text += fmt::format(", recompute {}", name_of(work.recompute));
+    return text;
+}
+
+std::string split_text(const Parallelism& p) {
+    std::string text = fmt::format("tp {} pp {} dp {}", p.tp, p.pp, p.dp);
+    if (p.cp > 1) text += fmt::format(" cp {}", p.cp);
+    if (p.ep > 1) text += fmt::format(" ep {}", p.ep);
+    return text;
+}
+
+/// The terms in which a plan spends most more than the best one.
+std::string lost_text(const Step& step, const Step& best) {
+    std::vector<std::pair<double, std::string_view>> more;
+    for (const auto& [name, term] : names<StepTerm>) {
+        const double excess = (step.term(term).exposed - best.term(term).exposed) / best.time;
+        if (excess > 0.002) more.emplace_back(excess, name);
+    }
+    std::stable_sort(more.begin(), more.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+    std::string text;
+    for (std::size_t i = 0; i < std::min<std::size_t>(3, more.size()); ++i) {
+        text += fmt::format("{}{} +{:.1f}%", i == 0 ? "" : ", ", more[i].second, 100.0 * more[i].first);
+    }
+    return text.empty() ? "nothing in particular" : text;
+}
+
+double rate_per_gpu(const Step& step, std::int64_t gpus) {
+    return step.tokens / step.time.value / static_cast<double>(gpus);
+}
+
+void append_plans(std::string& out, const PlanAnswer& answer, const Style& style) {
+    Table table({{"step", Align::Right},
+                 {"tokens/s/GPU", Align::Right},
+                 {"MFU", Align::Right},
+                 {"memory", Align::Right},
+                 {"split"},
+                 {"schedule"},
+                 {"loses in", Align::Left, true}});
+    const Step& best = answer.found.plans.front().step;
+    for (const Plan& plan : answer.found.plans) {
+        const bool first = &plan == &answer.found.plans.front();
+        table.row({{time_text(plan.step.time), first ? Tone::Good : Tone::Plain},
+                   grouped_text(rate_per_gpu(plan.step, answer.gpus)),
+                   percent_text(plan.step.utilization),
+                   bytes_text(plan.step.memory.total),
+                   split_text(plan.workload.parallel),
+                   schedule_text(plan.workload),
+                   first ? "-" : lost_text(plan.step, best)});
+    }
+    table.append_to(out, style);
+    out += "\n";
+}
+
+void append_budget(std::string& out, const PlanAnswer& answer, const Style& style) {
+    const TrainingBudget& budget = answer.budget;
+    std::string text = fmt::format("{} tokens take {} steps, {} days, {} GPU-hours, {} MWh", count_text(budget.tokens),
+                                   grouped_text(budget.steps), digits3(budget.days), grouped_text(budget.gpu_hours),
+                                   digits3(budget.energy_kwh / 1000.0));
+    if (answer.price) {
+        text += fmt::format("; at {} a GPU-hour {}", digits3(*answer.price),
+                            grouped_text(*answer.price * budget.gpu_hours));
+    }
+    append_paragraph(out, text + ".", 2, style);
+}
+
+std::string joined(const std::vector<std::string>& words) {
+    std::string text;
+    for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+    return text;
+}
+
+}  // namespace
+
+void append_step(std::string& out, const Step& step, const Style& style) {
+    std::vector<std::pair<std::string_view, StepShare>> shares;
+    for (const auto& [name, term] : names<StepTerm>) {
+        const StepShare share = step.term(term);
+        if (share.exposed.value + share.hidden.value > 0.0) shares.emplace_back(name, share);
+    }
+    std::stable_sort(shares.begin(), shares.end(),
+                     [](const auto& a, const auto& b) { return a.second.exposed > b.second.exposed; });
+    Table table({{"term of the step"}, {"time", Align::Right}, {"share", Align::Right}, {"hidden", Align::Right}});
+    for (const auto& [name, share] : shares) {
+        table.row({std::string(name), time_text(share.exposed), percent_text(share.exposed / step.time),
+                   share.hidden.value > 0.0 ? time_text(share.hidden) : "-"});
+    }
+    table.row({{"step", Tone::Strong}, {time_text(step.time), Tone::Strong}, "100%", ""});
+    table.append_to(out, style);
+    out += "\n";
+}
+
+std::string plan_text(const PlanAnswer& answer, const Style& style) {
+    const PlanResult& found = answer.found;
+    std::string out = paint(answer.shape.name, Tone::Strong, style) + fmt::format(" on {} GPUs of ", answer.gpus) +
+                      paint(answer.cluster.empty() ? answer.device.name : answer.cluster, Tone::Strong, style) + "\n";
+    append_paragraph(
+        out,
+        fmt::format("{} plans priced, {} of them too large for {} of memory; {} layers lowered.",
+                    grouped_text(static_cast<double>(found.priced)), grouped_text(static_cast<double>(found.too_large)),
+                    bytes_text(answer.device.memory), grouped_text(static_cast<double>(found.pieces))),
+        2, style);
+    out += "\n";
+    if (found.plans.empty()) {
+        append_paragraph(out, "No plan fits: use more GPUs, or a --global-batch that they divide.", 2, style);
+        return out;
+    }
+    const Plan& best = found.plans.front();
+    append_plans(out, answer, style);
+    append_step(out, best.step, style);
+    append_budget(out, answer, style);
+    append_paragraph(out,
+                     fmt::format("Evidence: {}; 90% interval of the kernels {}; networks and schedules are assumed.",
+                                 evidence_text(best.step.evidence), interval_text(best.step.low, best.step.high)),
+                     2, style);
+    const std::int64_t global = best.workload.batch * best.workload.micro_batches * best.workload.parallel.dp;
+    append_paragraph(out, "Megatron-LM: " + joined(megatron_flags(best.workload, global)), 2, style);
+    append_paragraph(out, "torchtitan: " + joined(torchtitan_flags(best.workload, global)), 2, style);
+    return out;
+}
+
+}  // namespace tilewright::render

@@ -1,0 +1,64 @@
+// Accuracy of whole training steps is a test: forty published runs, each quoted with its source (docs/clusters.md,
+// "Validation"), against the bounds below, which may only tighten.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "read/runs.h"
+#include "tilewright/plan.h"
+#include "tilewright/read.h"
+
+namespace tilewright {
+namespace {
+
+std::string text_of(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    std::stringstream text;
+    text << in.rdbuf();
+    return text.str();
+}
+
+double error_of(const read::PublishedRun& run) {
+    const Cluster cluster = *find_cluster(run.cluster);
+    const Device device = *find_device(cluster.gpu);
+    PlanSpace space;
+    space.global_batch = run.global_batch;
+    space.micro_batch = run.micro_batch;
+    space.virtual_stages = run.virtual_stages;
+    space.recompute = run.recompute;
+    const Pricer pricer(in_cluster(device, cluster), find_profile(device));
+    return std::abs(fastest_schedule(run.shape, run.workload, space, pricer).step.time.value / run.iteration_s - 1.0);
+}
+
+struct Bounds {
+    double mean, worst;
+};
+
+/// Mean and worst absolute error of each source.
+const std::map<std::string, Bounds> bounds = {
+    {"megatron-sc21", {0.14, 0.23}}, {"megatron-seqpar", {0.08, 0.15}},  {"megatron-h100", {0.29, 0.40}},
+    {"mosaicml-a100", {0.24, 0.35}}, {"mosaicml-a100-40", {0.24, 0.35}}, {"mosaicml-h100", {0.34, 0.45}},
+};
+
+TEST(PublishedRuns, StayWithinTheirBounds) {
+    const std::string path = TILEWRIGHT_SOURCE_DIR "/tests/published_runs.csv";
+    const std::string text = text_of(path);
+    const auto runs = read::read_runs(text, path);
+    ASSERT_TRUE(runs.ok()) << runs.problems().front().what;
+    EXPECT_GE(runs->size(), 40u);
+    std::map<std::string, std::pair<double, int>> sums;
+    for (const read::PublishedRun& run : *runs) {
+        ASSERT_TRUE(bounds.contains(run.source)) << run.source;
+        const double error = error_of(run);
+        EXPECT_LE(error, bounds.at(run.source).worst) << run.source << " " << run.model << ", line " << run.line;
+        sums[run.source].first += error;
+        ++sums[run.source].second;
+    }
+    for (const auto& [source, sum] : sums) EXPECT_LE(sum.first / sum.second, bounds.at(source).mean) << source;
+}
+
+}  // namespace
+}  // namespace tilewright
