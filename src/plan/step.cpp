@@ -141,12 +141,18 @@ private:
         const double owned = parallel_.zero_stage > 0 ? sharded : whole;
         add(StepTerm::Optimizer, time_of(lowering::optimizer_step(owned, work_)));
         const double summed = parallel_.zero_stage > 1 ? sharded : whole;
-        const Stream sum{StreamKind::Pointwise,
-                         static_cast<std::int64_t>(summed),
-                         1,
-                         {summed * (element() + gradient_bytes())},
-                         {summed * gradient_bytes()}};
-        if (micro_batches_ > 1.0) add(StepTerm::Accumulation, (micro_batches_ - 1.0) * time_of(sum));
+        if (micro_batches_ > 1.0) add(StepTerm::Accumulation, (micro_batches_ - 1.0) * time_of(accumulation(summed)));
+    }
+
+    /// Gradients added to a sum: by a kernel of its own when eager, else in the product that makes them, which then reads
+    /// the sum and writes it in its own type.
+    Stream accumulation(double parameters) const {
+        const bool fused = work_.runtime != Runtime::Eager;
+        const double sum = gradient_bytes();
+        Stream stream{StreamKind::Pointwise, static_cast<std::int64_t>(parameters), 1, {}, {}};
+        stream.read = {parameters * (fused ? sum : sum + element())};
+        stream.written = {parameters * (fused ? sum - element() : sum)};
+        return stream;
     }
 
     Step finish() {
