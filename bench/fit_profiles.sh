@@ -58,9 +58,11 @@ less_host_time < "$work/paper_a100_fp16.csv" > "$work/paper_a100_device.csv"
 aiconfigurator="NVIDIA aiconfigurator (Apache-2.0), short runs"
 logs="TransformerSizing logs (2023)"
 mkdir "$work/h200"
-for set in gemm-quick gemm-clocks attention stream pytorch; do
+for set in gemm-quick gemm-clocks attention pytorch; do
     zcat "$samples/h200/$set.jsonl.gz" > "$work/h200/$set.jsonl"
 done
+# The kernels of these kinds have been rewritten since they were timed; until they are timed again PyTorch's stand for them.
+zcat "$samples/h200/stream.jsonl.gz" | grep -vE '"kind":"(layernorm|rmsnorm|gelu|rotary|softmax)"' > "$work/h200/stream.jsonl"
 "$program" fit --samples "$work"/h200/*.jsonl "$work/collective_h200.csv" --device h200 \
     --source "own H200 samples (data/samples): cuBLASLt 13.1, cuDNN 9.14, PyTorch 2.11; collectives: aiconfigurator, nccl-tests" -o "$profiles/h200.json"
 from_public a100-80-sxm "$aiconfigurator, SGLang 0.5.10; fp16 and odd sizes: $logs, cuBLAS 11.7, less 11 us of host time" \

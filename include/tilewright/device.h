@@ -120,11 +120,17 @@ struct AttentionProfile {
     DecodeKernel brief;        ///< for few keys, at head size 128; a step of zero: there is none
 };
 
-/// Kernels that stream memory.
+/// One kind of kernel that streams memory.
+struct StreamKernel {
+    double fraction = 1.0;  ///< of a large copy's bandwidth
+    Seconds launch;         ///< of starting, filling the chip and ending
+    Seconds element;        ///< of one element of a row, which a thread block walks by itself
+    double ragged = 1.0;    ///< how many times longer rows take that are not whole 16-byte words
+};
+
+/// Kernels that stream memory, by StreamKind.
 struct StreamProfile {
-    std::array<double, 6> fraction{1, 1, 1, 1, 1, 1};  ///< of a large copy's bandwidth, by StreamKind
-    Bytes ramp;                                        ///< a stream of this many bytes reaches half of that
-    Seconds launch;
+    std::array<StreamKernel, stream_kind_count> fused, eager;
 };
 
 /// One protocol of a collective: what starting costs, what each step between two ranks costs, what share of the link it

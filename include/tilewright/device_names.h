@@ -30,12 +30,17 @@ template <>
 inline constexpr std::array<NameTable<AttentionPass>, 2> names<AttentionPass>{
     {{"forward", AttentionPass::Forward}, {"backward", AttentionPass::Backward}}};
 template <>
-inline constexpr std::array<NameTable<StreamKind>, 6> names<StreamKind>{{{"norm", StreamKind::Norm},
-                                                                         {"pointwise", StreamKind::Pointwise},
-                                                                         {"softmax", StreamKind::Softmax},
-                                                                         {"embedding", StreamKind::Embedding},
-                                                                         {"loss", StreamKind::Loss},
-                                                                         {"optimizer", StreamKind::Optimizer}}};
+inline constexpr std::array<NameTable<StreamKind>, stream_kind_count> names<StreamKind>{
+    {{"norm", StreamKind::Norm},
+     {"norm_backward", StreamKind::NormBackward},
+     {"pointwise", StreamKind::Pointwise},
+     {"activation", StreamKind::Activation},
+     {"strided", StreamKind::Strided},
+     {"columns", StreamKind::Columns},
+     {"softmax", StreamKind::Softmax},
+     {"embedding", StreamKind::Embedding},
+     {"loss", StreamKind::Loss},
+     {"optimizer", StreamKind::Optimizer}}};
 template <>
 inline constexpr std::array<NameTable<CollectiveKind>, 5> names<CollectiveKind>{
     {{"all_reduce", CollectiveKind::AllReduce},

@@ -51,16 +51,32 @@ struct Attention {
     friend bool operator==(const Attention&, const Attention&) = default;
 };
 
-enum class StreamKind { Norm, Pointwise, Softmax, Embedding, Loss, Optimizer };
+/// How a kernel walks over memory, and what it does on the way, as far as its speed depends on it.
+enum class StreamKind {
+    Norm,          ///< a row's sum, then the row again
+    NormBackward,  ///< both gradients of a norm: along the row, and over all rows
+    Pointwise,     ///< element by element, in order
+    Activation,    ///< the same with an exponential each
+    Strided,       ///< element by element where an operand is broadcast, transposed or a slice
+    Columns,       ///< sums over all rows
+    Softmax,
+    Embedding,
+    Loss,
+    Optimizer
+};
+inline constexpr std::size_t stream_kind_count = 10;
 
-/// A kernel that only streams memory: norm, pointwise, softmax, embedding, loss, optimizer. Its arithmetic is not
-/// counted, as in every published FLOP count of a transformer.
+/// Whose kernel it is: one that a compiler or a person wrote for this step, or PyTorch's for one operator.
+enum class StreamForm { Fused, Eager };
+
+/// A kernel that only streams memory. Its arithmetic is not counted, as in every published FLOP count of a transformer.
 struct Stream {
     StreamKind kind = StreamKind::Pointwise;
     std::int64_t rows = 0;   ///< independent rows (tokens)
     std::int64_t width = 0;  ///< elements of a row
     Bytes read;
     Bytes written;
+    StreamForm form = StreamForm::Fused;
 
     friend bool operator==(const Stream&, const Stream&) = default;
 };

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tilewright/device.h"
+#include "tilewright/device_names.h"
 
 namespace tilewright {
 
@@ -117,6 +118,20 @@ void visit_collective(Collective& collective, Visitor& visit) {
     });
 }
 
+template <class Kernels, class Visitor>
+void visit_streams(std::string_view name, Kernels& kernels, Visitor& visit) {
+    visit.group(name, [&] {
+        for (std::size_t kind = 0; kind < kernels.size(); ++kind) {
+            visit.group(name_of(static_cast<StreamKind>(kind)), [&] {
+                visit.number("fraction", kernels[kind].fraction);
+                visit.number("launch_s", kernels[kind].launch.value);
+                visit.number("element_s", kernels[kind].element.value);
+                visit.number("ragged", kernels[kind].ragged);
+            });
+        }
+    });
+}
+
 template <class Interval, class Visitor>
 void visit_interval(std::string_view name, Interval& interval, Visitor& visit) {
     visit.group(name, [&] {
@@ -174,14 +189,8 @@ void visit_profile(Profile& profile, Visitor& visit) {
     visit_gemm("narrow_gemm", profile.narrow_gemm, visit);
     visit_attention("cudnn", profile.cudnn, visit);
     visit_attention("flash2", profile.flash2, visit);
-    visit.group("stream", [&] {
-        static constexpr std::array<std::string_view, 6> kinds{"norm",      "pointwise", "softmax",
-                                                               "embedding", "loss",      "optimizer"};
-        for (std::size_t kind = 0; kind < kinds.size(); ++kind)
-            visit.number(kinds[kind], profile.stream.fraction[kind]);
-        visit.number("ramp_bytes", profile.stream.ramp.value);
-        visit.number("launch_s", profile.stream.launch.value);
-    });
+    visit_streams("fused_streams", profile.stream.fused, visit);
+    visit_streams("eager_streams", profile.stream.eager, visit);
     visit_intervals(profile, visit);
     visit_correction(profile.gemm_correction, visit);
 }

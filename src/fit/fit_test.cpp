@@ -147,6 +147,53 @@ std::vector<Observation> under_power(const Profile& truth) {
     return seen;
 }
 
+TEST(Streams, OfEachFormAndKindAreLearntApart) {
+    Profile truth = assumed_profile(h200());
+    truth.stream.fused.fill({0.9, microseconds(1.8), {}, 1.0});
+    truth.stream.fused[static_cast<std::size_t>(StreamKind::Norm)] = {0.8, microseconds(2.5), {4e-10}, 1.4};
+    truth.stream.eager[static_cast<std::size_t>(StreamKind::Strided)] = {0.4, microseconds(1.8), {}, 1.0};
+    const Pricer pricer(h200(), truth, Clock::Burst);
+    std::vector<Observation> seen;
+    for (std::int64_t i = 1; i < 30; ++i) {
+        for (const auto& [kind, form] : {std::pair{StreamKind::Pointwise, StreamForm::Fused},
+                                         {StreamKind::Norm, StreamForm::Fused},
+                                         {StreamKind::Strided, StreamForm::Eager}}) {
+            Observation one;
+            const Bytes bytes{static_cast<double>(i * i) * 1e6};
+            one.op.work = Stream{kind, 1000 * i, 500 * i, bytes, bytes, form};
+            one.time_s = pricer.burst(one.op).time.value;
+            seen.push_back(one);
+        }
+    }
+    Observations all;
+    for (const Observation& one : seen) all.push_back(&one);
+    Profile learnt = assumed_profile(h200());
+    fit_streams(all, h200(), learnt);
+    const StreamKernel& norm = learnt.stream.fused[static_cast<std::size_t>(StreamKind::Norm)];
+    EXPECT_NEAR(norm.fraction, 0.8, 0.02);
+    EXPECT_NEAR(norm.ragged, 1.4, 0.04);
+    EXPECT_NEAR(norm.element.value, 4e-10, 1e-10);
+    EXPECT_NEAR(learnt.stream.fused[static_cast<std::size_t>(StreamKind::Pointwise)].fraction, 0.9, 0.01);
+    EXPECT_NEAR(learnt.stream.eager[static_cast<std::size_t>(StreamKind::Strided)].fraction, 0.4, 0.02);
+    EXPECT_EQ(learnt.stream.eager[static_cast<std::size_t>(StreamKind::Norm)].fraction, norm.fraction)
+        << "what was not sampled of one form is taken from the other";
+}
+
+TEST(Streams, AreReadAsTheLoweringNamesThem) {
+    Sample sample;
+    sample.op = "stream";
+    sample.status = SampleStatus::Ok;
+    sample.time.median_us = 10.0;
+    sample.sizes = {{"kind", "rmsnorm"}, {"pass", "backward"}, {"form", "eager"}, {"rows", "100"}, {"width", "64"}};
+    sample.tags = {{"source", "pytorch"}};
+    const Stream stream = std::get<Stream>(observe({sample}).at(0).op.work);
+    EXPECT_EQ(stream.kind, StreamKind::NormBackward);
+    EXPECT_EQ(stream.form, StreamForm::Eager);
+    EXPECT_EQ(stream.read.value, 5 * 2 * 100 * 64) << "three tensors for the input's gradient, two for the weight's";
+    sample.sizes[0].second = "rotary";
+    EXPECT_TRUE(observe({sample}).empty()) << "several kernels";
+}
+
 TEST(Power, IsFoundFromClocksAndTimes) {
     Profile truth = assumed_profile(h200());
     truth.top_clock = {1980e6};

@@ -1,23 +1,11 @@
 // Samples as kernels: the sizes by name, the family by which errors are told apart.
-#include <charconv>
-
+#include "fit/stream_samples.h"
 #include "tilewright/cost_names.h"
 #include "tilewright/device_names.h"
 #include "tilewright/fit.h"
 
 namespace tilewright {
 namespace {
-
-std::int64_t number(const Sample& sample, std::string_view name) {
-    const std::string_view text = find_field(sample.sizes, name).value_or("0");
-    std::int64_t value = 0;
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    return value;
-}
-
-std::string_view word(const Sample& sample, std::string_view name) {
-    return find_field(sample.sizes, name).value_or("");
-}
 
 Precision precision_of(const Sample& sample) {
     return find_named<Precision>(word(sample, "dtype")).value_or(Precision::Bf16);
@@ -52,32 +40,6 @@ void take_attention(const Sample& sample, Observation& seen) {
     attention.precision = precision_of(sample);
     seen.family = family_of(attention);
     seen.op.work = attention;
-}
-
-/// Kinds that are one kernel as the lowering counts them; the others launch several, or gather.
-bool is_one_kernel(const Sample& sample) {
-    const std::string_view kind = word(sample, "kind");
-    if (kind == "residual" || kind == "gelu" || kind == "softmax") return true;
-    if (word(sample, "pass") == "backward") return false;
-    return kind == "bias" || kind == "layernorm" || kind == "rmsnorm" || kind == "embedding" ||
-           ((kind == "swiglu" || kind == "adamw" || kind == "rotary") && word(sample, "form") == "fused");
-}
-
-void take_stream(const Sample& sample, Observation& seen) {
-    const std::string_view kind = word(sample, "kind");
-    if (sample.bytes <= 0.0 || !is_one_kernel(sample)) return;
-    Stream stream;
-    stream.kind = kind.find("norm") != std::string_view::npos      ? StreamKind::Norm
-                  : kind.find("softmax") != std::string_view::npos ? StreamKind::Softmax
-                  : kind == "loss"                                 ? StreamKind::Loss
-                  : kind.starts_with("embedding")                  ? StreamKind::Embedding
-                  : kind.starts_with("adam")                       ? StreamKind::Optimizer
-                                                                   : StreamKind::Pointwise;
-    stream.rows = number(sample, "rows");
-    stream.width = number(sample, "width");
-    stream.read = {sample.bytes};
-    seen.family = "stream " + std::string(kind) + (word(sample, "pass") == "backward" ? " backward" : "");
-    seen.op.work = stream;
 }
 
 void take_collective(const Sample& sample, Observation& seen) {

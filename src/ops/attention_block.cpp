@@ -60,7 +60,7 @@ void expand(Builder& b, const Widths& w, const Span& span) {
     if (b.shape.kv_heads == b.shape.heads || b.ideal) return;
     const std::int64_t rows = b.work.batch * span.kv_len;
     const double share = static_cast<double>(b.shape.kv_heads) / static_cast<double>(b.shape.heads);
-    Piece copy = pointwise("attention expand", Component::Attention, rows, 2 * w.query);
+    Piece copy{"attention expand", Component::Attention, StreamKind::Strided, rows, 2 * w.query};
     copy.reads = share;
     copy.saved = 1;
     b.forward(copy);
@@ -70,7 +70,7 @@ void expand(Builder& b, const Widths& w, const Span& span) {
 }
 
 void softmax(Builder& b, std::int64_t rows, std::int64_t width) {
-    Piece mask = pointwise("attention mask", Component::Attention, rows, width);
+    Piece mask{"attention mask", Component::Attention, StreamKind::Strided, rows, width};
     Piece step{"attention softmax", Component::Attention, StreamKind::Softmax, rows, width, 1, 1, 1};
     if (b.eager) b.forward(mask);
     b.forward(step);

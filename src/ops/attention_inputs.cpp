@@ -12,10 +12,8 @@ struct Launches {
     double reads, writes;
 };
 
-/// q cos + rotate_half(q) sin: two products and a concatenation, a negated half, a sum.
-constexpr Launches rotary_forward[] = {{3, 1, 1}, {1, 0.5, 0.5}, {1, 2, 1}};
-/// Two products, the negated half and two copies into zeroed tensors, and the sums that join them.
-constexpr Launches rotary_backward[] = {{2, 1, 1}, {3, 0.5, 0.5}, {2, 0, 1}, {2, 2, 1}};
+/// q cos + rotate_half(q) sin: two products and a concatenation, a negated half, a sum; its gradient the same.
+constexpr Launches rotary_launches[] = {{3, 1, 1}, {1, 0.5, 0.5}, {1, 2, 1}};
 
 bool rotates(const Shape& s) { return s.positions == Positions::Rotary || s.latent; }
 
@@ -93,20 +91,20 @@ void query_key_norms(Builder& b, const Widths& w) {
 }
 
 void eager_rotary(Builder& b, std::int64_t width) {
-    Piece step = pointwise("rotary", Component::Position, b.tokens, width);
+    Piece step{"rotary", Component::Position, StreamKind::Strided, b.tokens, width};
     const auto set = [&step](const Launches& launches) {
         step.launches = launches.count;
         step.reads = launches.reads;
         step.writes = launches.writes;
     };
-    for (const Launches& launches : rotary_forward) {
+    for (const Launches& launches : rotary_launches) {
         set(launches);
         step.saved = launches.reads == 2 && !b.shape.latent ? 1 : 0;  // the sum is what attention reads
         b.forward(step);
     }
     step.name = "rotary backward";
     step.saved = 0;
-    for (const Launches& launches : rotary_backward) {
+    for (const Launches& launches : rotary_launches) {
         set(launches);
         b.backward(step);
     }

@@ -59,7 +59,8 @@ void Builder::update(Op op) {
 
 Op Builder::stream(const Piece& piece, Pass pass) const {
     const double tensor = bytes_of(piece.rows, piece.width, element);
-    const Stream work_done{piece.kind, piece.rows, piece.width, {piece.reads * tensor}, {piece.writes * tensor}};
+    const StreamForm form = eager ? StreamForm::Eager : StreamForm::Fused;
+    const Stream work_done{piece.kind, piece.rows, piece.width, {piece.reads * tensor}, {piece.writes * tensor}, form};
     const Bytes saved{training && pass == Pass::Forward ? piece.saved * tensor : 0.0};
     return {piece.name, piece.component, pass, count * piece.launches, work_done, saved, part};
 }
@@ -80,7 +81,7 @@ void Builder::linear(const Linear& l) {
     forward(gemm(l.names.forward, {Layout::TN, rows, l.out, l.in}, saved));
     if (l.bias && !ideal) {
         const double shrink = 1.0 / static_cast<double>(rows);
-        backward(Piece{l.names.bias, l.component, StreamKind::Pointwise, rows * batch, l.out, 1, shrink});
+        backward(Piece{l.names.bias, l.component, StreamKind::Columns, rows * batch, l.out, 1, shrink});
     }
     backward(gemm(l.names.weight, {Layout::NT, l.out, l.in, rows}, 0));
     backward(gemm(l.names.input, {Layout::NN, rows, l.in, l.out}, 0));
@@ -94,9 +95,9 @@ void Builder::norm(const Norm& n) {
     if (own_addition) {
         backward(Piece{"residual backward", Component::Residual, StreamKind::Pointwise, n.rows, n.width, 2, 1});
     }
-    if (!ideal) backward(Piece{n.names.weight, Component::Norm, StreamKind::Norm, n.rows, n.width, 2, 0});
+    if (!ideal) backward(Piece{n.names.weight, Component::Norm, StreamKind::NormBackward, n.rows, n.width, 2, 0});
     const double gradients = n.branches && !eager ? 3 : 2;
-    backward(Piece{n.names.backward, Component::Norm, StreamKind::Norm, n.rows, n.width, gradients, 1});
+    backward(Piece{n.names.backward, Component::Norm, StreamKind::NormBackward, n.rows, n.width, gradients, 1});
 }
 
 namespace {

@@ -203,7 +203,7 @@ TEST(Layer, StreamsTheseTensors) {
         {gpt2(), eager, "attention softmax backward", scores, 2, 1},
         {parallel(1), compiled, "residual", 768, 3, 1},
         {llama(), eager, "rotary", 5120, 5.5, 4.5},
-        {llama(), eager, "rotary backward", 5120, 7.5, 7.5},
+        {llama(), eager, "rotary backward", 5120, 5.5, 4.5},
         {llama(), compiled, "rotary", 5120, 1, 1},
         {llama(), compiled, "rotary backward", 6144, 1, 1},
         {llama(), eager, "activation", 14336, 3, 2},
@@ -232,6 +232,27 @@ TEST(Layer, StreamsTheseTensors) {
                          c.writes * tensor)
             << c.name;
     }
+}
+
+TEST(Layer, NamesKernelsByHowTheyWalkOverMemory) {
+    struct Walk {
+        const char* name;
+        StreamKind kind;
+    };
+    const OpGraph eager = lower_layer(llama(), in(Runtime::Eager, Phase::Train));
+    for (const Walk& walk : {Walk{"rotary", StreamKind::Strided},
+                             {"activation", StreamKind::Activation},
+                             {"residual", StreamKind::Pointwise},
+                             {"mlp norm", StreamKind::Norm},
+                             {"mlp norm dW", StreamKind::NormBackward}}) {
+        const Stream& stream = std::get<Stream>(find_op(eager, walk.name)->work);
+        EXPECT_EQ(stream.kind, walk.kind) << walk.name;
+        EXPECT_EQ(stream.form, StreamForm::Eager) << walk.name;
+    }
+    const OpGraph compiled = lower_layer(gpt2(), in(Runtime::Compiled, Phase::Train));
+    const Stream& bias = std::get<Stream>(find_op(compiled, "mlp up dB")->work);
+    EXPECT_EQ(bias.kind, StreamKind::Columns);
+    EXPECT_EQ(bias.form, StreamForm::Fused);
 }
 
 TEST(Layer, TakesTheUnfusedPathPastHeadsOf256) {

@@ -18,14 +18,18 @@ Piece table(std::string_view name, std::int64_t rows, std::int64_t width) {
     return {name, Component::Embedding, StreamKind::Embedding, rows, width};
 }
 
+Piece pointwise(std::string_view name, std::int64_t rows, std::int64_t width) {
+    return {name, Component::Embedding, StreamKind::Pointwise, rows, width};
+}
+
 /// A row per token, its gradient scattered into a zeroed table (ideal: into the head's gradient when tied).
 void look_up(Builder& b) {
     const Shape& s = b.shape;
     const std::int64_t width = embedding_width(s);
     const double bytes = bytes_of(b.tokens, width, b.element);
-    Piece zero = table("embedding backward", s.vocab, width);
+    Piece zero = pointwise("embedding backward", s.vocab, width);
     zero.reads = 0;
-    Piece sum = table("embedding backward", s.vocab, width);
+    Piece sum = pointwise("embedding backward", s.vocab, width);
     sum.reads = 2;
     Piece rows = table("embedding", b.tokens, width);
     if (s.positions == Positions::Learned && !b.eager) rows.reads += 1 / static_cast<double>(b.work.batch);
@@ -42,7 +46,7 @@ void add_positions(Builder& b) {
     const Shape& s = b.shape;
     if (s.positions != Positions::Learned) return;
     const double share = 1 / static_cast<double>(b.work.batch);
-    Piece sum = table("embedding", b.tokens, s.hidden);
+    Piece sum{"embedding", Component::Embedding, StreamKind::Strided, b.tokens, s.hidden};
     sum.reads = 1 + share;
     if (b.eager) b.forward(table("embedding", b.q_len, s.hidden));
     if (b.eager) b.forward(sum);
@@ -73,6 +77,9 @@ void loss(Builder& b, std::int64_t rows) {
     const auto kernel = [&](double reads, double writes, double saved = 0) {
         return Piece{"loss", Component::Loss, StreamKind::Loss, rows, b.shape.vocab, reads, writes, saved};
     };
+    const auto copy = [&](double reads, double writes) {
+        return Piece{"loss", Component::Loss, StreamKind::Pointwise, rows, b.shape.vocab, reads, writes};
+    };
     const auto backward = [&](Piece piece) {
         piece.name = "loss backward";
         b.backward(piece);
@@ -80,12 +87,12 @@ void loss(Builder& b, std::int64_t rows) {
     const double statistics = static_cast<double>(rows) * sizeof(float);
     if (b.eager) {
         if (b.element < static_cast<int>(sizeof(float))) {
-            b.forward(kernel(1, wide));
-            backward(kernel(wide, 1));
+            b.forward(copy(1, wide));
+            backward(copy(wide, 1));
         }
         b.forward(kernel(wide, wide, wide));
         backward(kernel(2 * wide, wide));
-        backward(kernel(0, wide));
+        backward(copy(0, wide));
     } else if (b.ideal && b.training) {
         b.forward(kernel(1, 1, 1));
     } else {

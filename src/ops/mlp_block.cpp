@@ -45,7 +45,10 @@ void activation(Builder& b, const Mlp& mlp) {
     const bool gated = b.shape.mlp == MlpKind::Gated;
     const std::int64_t rows = mlp.rows * std::max<std::int64_t>(1, mlp.groups);
     const auto kernel = [&](std::string_view name, double reads, double writes, double saved = 0) {
-        return Piece{name, Component::Activation, StreamKind::Pointwise, rows, mlp.width, reads, writes, saved};
+        return Piece{name, Component::Activation, StreamKind::Activation, rows, mlp.width, reads, writes, saved};
+    };
+    const auto product = [&](std::string_view name, double saved = 0) {
+        return Piece{name, Component::Activation, StreamKind::Pointwise, rows, mlp.width, 2, 1, saved};
     };
     const std::string_view forward = mlp.names.activation;
     const std::string_view backward = mlp.names.activation_backward;
@@ -55,8 +58,9 @@ void activation(Builder& b, const Mlp& mlp) {
         b.backward(kernel(backward, 2, 1));
     } else if (b.eager) {
         b.forward(kernel(forward, 1, 1, 1));
-        b.forward(kernel(forward, 2, 1, 1));
-        for (int product = 0; product < 3; ++product) b.backward(kernel(backward, 2, 1));
+        b.forward(product(forward, 1));
+        b.backward(kernel(backward, 2, 1));
+        for (int factor = 0; factor < 2; ++factor) b.backward(product(backward));
     } else {
         b.forward(kernel(forward, 2, 1, 1));
         b.backward(kernel(backward, 3, 2));

@@ -150,7 +150,9 @@ void check(const Profile& profile, Report& report) {
                 positive(profile.gemm_correction.pivot_s) && profile.collective.own_part >= 0.0 &&
                 profile.bandwidth_ramp.value >= 0.0 && profile.kernel_gap.value >= 0.0 &&
                 profile.power.clocked >= 0.0 && profile.power.clocked <= 1.0;
-    for (double fraction : profile.stream.fraction) fine = fine && positive(fraction);
+    for (const auto& kernels : {profile.stream.fused, profile.stream.eager}) {
+        for (const StreamKernel& kernel : kernels) fine = fine && positive(kernel.fraction) && positive(kernel.ragged);
+    }
     for (double fraction : profile.compute_fraction) fine = fine && positive(fraction);
     for (const AttentionProfile* attention : {&profile.cudnn, &profile.flash2}) {
         for (const HeadKernel& kernel : attention->kernels) fine = fine && divides(kernel);
