@@ -27,7 +27,7 @@ attention() {
         }'
 }
 
-from_public() {  # device, source, files of products…
+from_public() {  # device, source, files…
     "$program" fit --device "$1" --source "$2" -o "$profiles/$1.json" "${@:3}"
 }
 
@@ -65,11 +65,12 @@ done
 zcat "$samples/h200/stream.jsonl.gz" | grep -vE '"kind":"(layernorm|rmsnorm|gelu|rotary|softmax)"' > "$work/h200/stream.jsonl"
 "$program" fit --samples "$work"/h200/*.jsonl "$work/collective_h200.csv" --device h200 \
     --source "own H200 samples (data/samples): cuBLASLt 13.1, cuDNN 9.14, PyTorch 2.11; collectives: aiconfigurator, nccl-tests" -o "$profiles/h200.json"
-from_public a100-80-sxm "$aiconfigurator, SGLang 0.5.10; fp16 and odd sizes: $logs, cuBLAS 11.7, less 11 us of host time" \
+from_public a100-80-sxm "$aiconfigurator, SGLang 0.5.10; fp16 and odd sizes: $logs, cuBLAS 11.7, less 11 us of host time; attention: vLLM 0.14, FlashAttention-2, cache writes inside" \
     "$work/gemm_a100_sxm.csv" "$work/paper_a100_device.csv" "$work/attention_a100.csv" "$work/collective_a100.csv"
-from_public b200 "$aiconfigurator, TensorRT-LLM 1.3.0rc20" "$work/gemm_b200_sxm.csv" "$work/attention_b200.csv" \
+from_public b200 "$aiconfigurator, TensorRT-LLM 1.3.0rc20; attention: vLLM 0.24, TensorRT-LLM kernels, cache writes inside" "$work/gemm_b200_sxm.csv" "$work/attention_b200.csv" \
     "$work/collective_b200.csv"
-from_public rtx-pro-6000 "$aiconfigurator, TensorRT-LLM 1.3.0rc20" "$work/gemm_rtx_pro_6000_server.csv" "$work/attention_rtx.csv"
+from_public rtx-pro-6000 "$aiconfigurator, TensorRT-LLM 1.3.0rc20; attention: vLLM 0.24, FlashAttention-2, cache writes inside" \
+    "$work/gemm_rtx_pro_6000_server.csv" "$work/attention_rtx.csv"
 from_public a100-40-sxm "$logs, cuBLAS 11.7, wall clock: host time is inside" "$work/paper_a100_fp16.csv" \
     "$work/collective_a100.csv"
 from_public v100-sxm2 "$logs, cuBLAS 11.7, wall clock: host time is inside" "$work/paper_v100_fp16.csv"

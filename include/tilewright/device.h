@@ -113,11 +113,16 @@ struct AttentionProfile {
     std::vector<HeadKernel> kernels;                 ///< ascending; empty when the device has no such back end
     Seconds launch, backward_launch, decode_launch;  ///< of the call
     Seconds grouped;                                 ///< of summing dK and dV over the heads of a group
-    Seconds split;                                   ///< of summing the parts of keys that were split
-    double split_below = 0.0;  ///< fewer thread blocks a unit split the keys of many queries too; 0: never
-    double exposed = 0.3;      ///< of the shorter of walking and loading, what the longer does not hide
-    double passes = 0.8;       ///< of a large copy's bandwidth, what the passes around a backward kernel reach
-    DecodeKernel brief;        ///< for few keys, at head size 128; a step of zero: there is none
+    Seconds
+        packed;  ///< of laying out the single queries that share keys, where there are several key heads and sequences
+    Seconds split;                  ///< of summing the parts of keys that were split
+    double split_below = 0.0;       ///< fewer thread blocks a unit split the keys of many queries too; 0: never
+    std::int64_t split_keys = 512;  ///< of a single query, more than these are split
+    std::int64_t split_group = 1;   ///< where at least so many query heads share them
+    double cache = 0.01;            ///< times that new keys and values are copied beside the kernel
+    double exposed = 0.3;           ///< of the shorter of walking and loading, what the longer does not hide
+    double passes = 0.8;            ///< of a large copy's bandwidth, what the passes around a backward kernel reach
+    DecodeKernel brief;             ///< for few keys, at head size 128; a step of zero: there is none
 };
 
 /// One kind of kernel that streams memory.

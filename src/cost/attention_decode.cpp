@@ -12,20 +12,31 @@ constexpr double packed_rows = 64.0;  ///< query heads of one matrix instruction
 double power_of_two_from(double value) { return std::exp2(std::ceil(std::log2(value))); }
 double power_of_two_upto(double value) { return std::exp2(std::floor(std::log2(value))); }
 
-/// Parts of the keys, as the workspaces of cuDNN's kernels on an H200 tell them: a power of two that fills the chip, of
-/// at least 128 keys each, and none up to 512 keys or where heads fill more than half of the chip.
-double parts_of(const AttentionSizes& s, double blocks) {
-    constexpr double undivided = 512.0;
+/// Thread blocks over all heads, and the parts that each one's keys are read in.
+struct Split {
+    double blocks;
+    double parts;
+};
+
+/// Blocks of all key heads; their keys in a power of two of parts that fills the chip, of at least 128 keys each, and
+/// whole where heads fill more than half of the chip (the workspaces of cuDNN's kernels on an H200).
+Split split_of(const AttentionSizes& s, const AttentionProfile& kernels) {
+    const double blocks = s.sequences * s.kv_heads * ceil_positive(s.heads / s.kv_heads / packed_rows);
     const double room = s.units / blocks;
-    if (s.keys <= undivided || room < 2.0) return 1.0;
-    return std::min(power_of_two_from(room), power_of_two_upto(s.keys / step_keys));
+    const bool shared = s.heads / s.kv_heads >= static_cast<double>(kernels.split_group);
+    if (!shared || s.keys <= static_cast<double>(kernels.split_keys) || room < 2.0) return {blocks, 1.0};
+    return {blocks, std::min(power_of_two_from(room), power_of_two_upto(s.keys / step_keys))};
 }
 
-/// Seconds of the busiest unit when the keys are read in `parts`.
-double reading(const DecodeKernel& kernel, const AttentionSizes& s, double blocks, double parts) {
-    const double waves = ceil_positive(blocks * parts / (s.units * static_cast<double>(kernel.resident)));
-    const double steps = ceil_positive(ceil_positive(s.keys / step_keys) / parts);
-    return waves * (kernel.block.value + steps * kernel.step.value);
+/// Of the shorter of reading and the memory, what the longer does not hide (between the fits of A100, H200 and B200).
+constexpr double exposed = 0.15;
+
+/// Seconds of reading all keys when the memory alone takes `memory`.
+double reading(const DecodeKernel& kernel, const AttentionSizes& s, Split split, double memory) {
+    const double waves = ceil_positive(split.blocks * split.parts / (s.units * static_cast<double>(kernel.resident)));
+    const double steps = ceil_positive(ceil_positive(s.keys / step_keys) / split.parts);
+    const double walk = waves * steps * kernel.step.value;
+    return waves * kernel.block.value + std::max(memory, walk) + exposed * std::min(memory, walk);
 }
 
 /// The kernel for few keys at another head size: its steps go with the bytes they read.
@@ -46,42 +57,45 @@ Choice choice_of(const AttentionSizes& s, const DecodeKernel& brief) {
     return {true, s.keys > step_keys && s.sequences * s.heads > s.units};
 }
 
+/// Seconds of a call, `ideal` being those of its memory or arithmetic at full rate.
+double seconds_of(const AttentionSizes& s, const AttentionProfile& kernels, double ideal, bool narrow) {
+    const DecodeKernel& usual = kernel_for(kernels, s.head_dim).decode;
+    const Choice choice = choice_of(s, kernels.brief);
+    const auto memory = [&](const DecodeKernel& kernel) {
+        return ideal * std::max(1.0, (narrow ? kernel.narrow : 1.0) / kernel.memory);
+    };
+    const Split split = split_of(s, kernels);
+    double time = reading(usual, s, {split.blocks, 1.0}, memory(usual));
+    if (split.parts > 1.0) {
+        const double sum = kernels.split.value * (1.0 + split.parts / 16.0);
+        time = std::min(time, sum + reading(usual, s, split, memory(usual)));
+    }
+    const bool packs = s.kv_heads < s.heads && s.kv_heads > 1.0 && s.sequences > 1.0;
+    time += kernels.decode_launch.value + (packs ? kernels.packed.value : 0.0);
+    if (!choice.brief) return time;
+    const DecodeKernel brief = scaled(kernels.brief, s.head_dim);
+    const double few = reading(brief, s, {split.blocks, 1.0}, memory(brief));
+    return choice.usual ? std::max(time, few) : few;
+}
+
 }  // namespace
 
 Cost Pricer::decode(const Attention& attention, const AttentionProfile& kernels) const {
     const AttentionSizes s(attention, device_);
-    const double blocks = s.sequences * s.kv_heads * ceil_positive(s.heads / s.kv_heads / packed_rows);
     Op op;
     op.work = attention;
     const double exact = s.sequences * s.heads * s.pairs * s.flops_per_pair(s.head_dim, s.v_dim) *
                          seconds_per_flop_[static_cast<std::size_t>(attention.precision)] / s.units;
     const double ideal = std::max(exact, (bytes_read(op) + bytes_written(op)).value * seconds_per_byte_);
-    const auto body_of = [&](const DecodeKernel& kernel, double slowdown, double parts) {
-        const double memory = ideal * std::max(1.0, slowdown / kernel.memory);
-        const double walk = reading(kernel, s, blocks, parts);
-        const double sum = parts > 1.0 ? kernels.split.value * (1.0 + parts / 16.0) : 0.0;
-        return std::max(memory, walk) + kernels.exposed * std::min(memory, walk) + sum;
-    };
-    const DecodeKernel& usual = kernel_for(kernels, s.head_dim).decode;
-    const DecodeKernel brief = scaled(kernels.brief, s.head_dim);
-    const Choice choice = choice_of(s, kernels.brief);
-    const double parts = parts_of(s, blocks);
-    const auto time_of = [&](bool narrow) {
-        double time = 0.0;
-        if (choice.brief) time = body_of(brief, narrow ? brief.narrow : 1.0, 1.0);
-        const double slowdown = narrow ? usual.narrow : 1.0;
-        if (choice.usual)
-            time = std::max(time, kernels.decode_launch.value +
-                                      std::min(body_of(usual, slowdown, parts), body_of(usual, slowdown, 1.0)));
-        return time;
-    };
-    const double whole = time_of(false), time = s.narrow ? std::max(whole, time_of(true)) : whole;
+    const double whole = seconds_of(s, kernels, ideal, false);
+    const double time = s.narrow ? std::max(whole, seconds_of(s, kernels, ideal, true)) : whole;
     const double launch = std::min(time - ideal, kernels.decode_launch.value);
+    const double reached = ideal / kernel_for(kernels, s.head_dim).decode.memory;
 
     Explanation explanation;
     explanation.reach(Term::Roofline, ideal);
     explanation.reach(Term::Alignment, std::min(ideal + time - whole, time - launch));
-    explanation.reach(Term::Memory, std::min(ideal / usual.memory + time - whole, time - launch));
+    explanation.reach(Term::Memory, std::min(reached + time - whole, time - launch));
     explanation.reach(Term::Occupancy, time - launch);
     explanation.reach(Term::Launch, time);
     const Bound bound = ideal < 0.5 * time ? Bound::Latency : Bound::Memory;

@@ -98,9 +98,11 @@ double parts_of(const AttentionSizes& s, const WalkKernel& kernel, double split_
     return std::clamp(ceil_positive(0.85 * 2.0 * s.units / blocks), 1.0, most);
 }
 
-/// Bytes that the kernels around a backward walk move beyond its operands.
-double bytes_of_passes(const AttentionSizes& s, double element) {
-    if (!s.backward) return 0.0;
+/// Bytes that the kernels around a walk move beyond its operands: a backward pass has several, a serving engine copies
+/// new keys and values into its cache.
+double bytes_of_passes(const AttentionSizes& s, double element, double cache) {
+    const double copied = 2.0 * cache * s.sequences * s.kv_heads * s.keys * element * (s.head_dim + s.v_dim);
+    if (!s.backward) return copied;
     const double rows = s.sequences * s.heads * s.queries;
     const double around = rows * (2.0 * element * s.v_dim + (8.0 + element) * s.head_dim);
     if (s.kv_heads == s.heads) return around;
@@ -128,7 +130,7 @@ Cost Pricer::walk(const Attention& attention, const AttentionProfile& kernels) c
     Op op;
     op.work = attention;
     const double memory = (bytes_read(op) + bytes_written(op)).value * seconds_per_byte_;
-    const double moved = bytes_of_passes(s, element_bytes(attention.precision)) * seconds_per_byte_;
+    const double moved = bytes_of_passes(s, element_bytes(attention.precision), kernels.cache) * seconds_per_byte_;
     const auto body_of = [&](double compute) {
         return std::max(compute, memory) + kernels.exposed * std::min(compute, memory) + moved / kernels.passes;
     };

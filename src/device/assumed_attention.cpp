@@ -59,6 +59,7 @@ AttentionProfile profile_of(const std::array<Head, count>& heads, const Device& 
     result.decode_launch = gap * 3.0;
     result.grouped = gap * 2.0;
     result.split = gap;
+    result.packed = gap * 0.3;
     return result;
 }
 
@@ -77,6 +78,7 @@ void assume_attention(const Device& device, Profile& profile) {
     if (!wide) return;
     const bool hopper = device.architecture == Architecture::Hopper;
     profile.cudnn = profile_of(hopper ? cudnn_on_hopper : cudnn_on_blackwell, device, 1.0);
+    if (hopper) profile.cudnn.brief = {2, profile.kernel_gap * 2.2, profile.kernel_gap * 2.6};
 }
 
 }  // namespace tilewright

@@ -78,8 +78,12 @@ void visit_attention(std::string_view name, Attention& attention, Visitor& visit
         visit.number("backward_launch_s", attention.backward_launch.value);
         visit.number("decode_launch_s", attention.decode_launch.value);
         visit.number("grouped_s", attention.grouped.value);
+        visit.number("packed_s", attention.packed.value);
         visit.number("split_s", attention.split.value);
         visit.number("split_below", attention.split_below);
+        visit.count("split_keys", attention.split_keys);
+        visit.count("split_group", attention.split_group);
+        visit.number("cache_copies", attention.cache);
         visit.number("exposed", attention.exposed);
         visit.number("passes_fraction", attention.passes);
         visit_decode("brief", attention.brief, visit);

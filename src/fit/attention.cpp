@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::size_t least_points = 20;     ///< of a back end; fewer leave what is assumed
 constexpr std::size_t least_of_kernel = 12;  ///< to try its tiles
-
-using Backend = AttentionProfile Profile::*;
+constexpr std::size_t most_of_kernel = 800;  ///< and most: more change nothing and take longer
+constexpr std::size_t most_points = 6000;    ///< of a back end
 
 /// What a sample of a back end was taken of.
 enum class Kind { Forward, Backward, Decode };
@@ -23,12 +23,15 @@ Kind kind_of(const Attention& attention) {
 
 const Attention& attention_of(const Observation* one) { return std::get<Attention>(one->op.work); }
 
+/// Those to keep, every so many-th when there are more than `most`.
 template <class Keep>
-Observations chosen(const Observations& seen, Keep keep) {
-    Observations result;
+Observations chosen(const Observations& seen, std::size_t most, Keep keep) {
+    Observations kept, result;
     for (const Observation* one : seen) {
-        if (keep(attention_of(one))) result.push_back(one);
+        if (keep(attention_of(one))) kept.push_back(one);
     }
+    const std::size_t stride = kept.size() / most + 1;
+    for (std::size_t i = 0; i < kept.size(); i += stride) result.push_back(kept[i]);
     return result;
 }
 
@@ -48,8 +51,9 @@ void append(std::vector<Parameter>& all, const std::vector<Parameter>& more) {
 /// What the kernels of all head sizes share.
 std::vector<Parameter> shared_parameters(AttentionProfile& kernels) {
     std::vector<Parameter> result = {
-        &kernels.launch.value, &kernels.backward_launch.value, &kernels.decode_launch.value, &kernels.grouped.value,
-        &kernels.split.value,  {&kernels.exposed, 1.0},        {&kernels.passes, 1.0}};
+        &kernels.launch.value,   &kernels.backward_launch.value, &kernels.decode_launch.value,
+        &kernels.grouped.value,  &kernels.packed.value,          &kernels.split.value,
+        {&kernels.exposed, 1.0}, {&kernels.passes, 1.0},         {&kernels.cache, 2.0}};
     if (kernels.brief.step.value > 0.0) append(result, parameters_of(kernels.brief));
     return result;
 }
@@ -96,7 +100,7 @@ struct Task {
         for (const HeadKernel& other : kernels.kernels) {
             if (other.head_dim < kernel.head_dim) below = other.head_dim;
         }
-        return chosen(seen, [&](const Attention& a) {
+        return chosen(seen, most_of_kernel, [&](const Attention& a) {
             return kind_of(a) == kind && below < a.head_dim && a.head_dim <= kernel.head_dim;
         });
     }
@@ -164,10 +168,41 @@ std::vector<DecodeKernel> residences(const DecodeKernel& kernel) {
     return result;
 }
 
+/// How the library splits the keys of single queries.
+std::vector<AttentionProfile> decode_habits(AttentionProfile kernels) {
+    std::vector<AttentionProfile> result;
+    kernels.brief = {};
+    for (std::int64_t keys : {128, 512}) {
+        for (std::int64_t group : {1, 2}) {
+            result.push_back(kernels);
+            result.back().split_keys = keys;
+            result.back().split_group = group;
+        }
+    }
+    return result;
+}
+
+/// Whether the library splits the keys of many queries.
+std::vector<AttentionProfile> forward_habits(const AttentionProfile& kernels) {
+    std::vector<AttentionProfile> result(2, kernels);
+    result[0].split_below = 0.0;
+    return result;
+}
+
+/// Samples that do not name their kernel (serving engines) do not tell its habits either: the best are taken.
+void fit_habits(const Task& task) {
+    const auto of_kind = [&](Kind kind) {
+        return chosen(task.seen, most_points / 3, [&](const Attention& a) { return kind_of(a) == kind; });
+    };
+    task.best_of(task.kernels, decode_habits(task.kernels), of_kind(Kind::Decode));
+    task.best_of(task.kernels, forward_habits(task.kernels), of_kind(Kind::Forward));
+}
+
 void fit_many(const Task& task) {
     std::vector<HeadKernel>& heads = task.kernels.kernels;
     const std::vector<HeadKernel> assumed = heads;
     solve(parameters_of(task.kernels), task.residuals(task.seen));
+    if (attention_of(task.seen.front()).backend == AttentionBackend::Auto) fit_habits(task);
     for (std::size_t i = 0; i < heads.size(); ++i) {
         task.best_of(heads[i].forward, tilings(assumed[i].forward), task.of(heads[i], Kind::Forward));
         task.best_of(heads[i].backward, tilings(assumed[i].backward), task.of(heads[i], Kind::Backward));
@@ -178,11 +213,11 @@ void fit_many(const Task& task) {
 
 void fit_backend(AttentionBackend backend, const Observations& seen, const Device& device, Profile& profile) {
     AttentionProfile& kernels = backend == AttentionBackend::Cudnn ? profile.cudnn : profile.flash2;
-    const Observations own =
-        chosen(seen, [&](const Attention& a) { return resolve(a.backend, device, a.head_dim) == backend; });
+    kernels.cache = 0.1;
+    const Observations own = chosen(
+        seen, most_points, [&](const Attention& a) { return resolve(a.backend, device, a.head_dim) == backend; });
     if (own.size() < least_points || kernels.kernels.empty()) return;
     const Task task{own, device, profile, kernels};
-    if (backend == AttentionBackend::Cudnn) kernels.brief = {2, kernels.launch, kernels.launch};
     own.size() < least_points* kernels.kernels.size() ? fit_few(task) : fit_many(task);
     profile.attention_evidence = Evidence::Fitted;
 }
