@@ -84,22 +84,12 @@ Profile assumed_profile(const Device& device) {
     profile.bandwidth_ramp = {constants.ramp_bytes};
     profile.kernel_gap = microseconds(constants.gap_us);
     profile.host_launch = microseconds(5.0);  // eager PyTorch, one operator
-<<<<<<< HEAD
-    profile.gemm = profile.narrow_gemm = gemm_profile(device, constants);
-    assume_attention(device, profile);
-=======
     profile.gemm = gemm_profile(device, constants);
     profile.other_gemm.fill(profile.gemm);
     set_narrow(profile.kernels(GemmFamily::Words), 1);
     set_narrow(profile.kernels(GemmFamily::Vector), 1);
     set_narrow(profile.kernels(GemmFamily::Halves), 0);
-    set_attention(profile, device);
-    for (AttentionProfile* kernels : {&profile.cudnn, &profile.flash2}) {
-        kernels->launch = profile.kernel_gap;
-        kernels->backward_overhead = kernels->overhead;
-        kernels->backward_launch = profile.kernel_gap * 3.0;  // row sums before, dQ after
-    }
->>>>>>> 72da7dc (cost, fit: five families of kernels, tiles from a law, no split of batches)
+    assume_attention(device, profile);
     profile.stream.ramp = profile.bandwidth_ramp;
     profile.stream.launch = profile.kernel_gap;
     profile.link_fraction = 0.72;
