@@ -17,7 +17,7 @@ namespace tilewright {
 /// What the trees of a product see of it: first the features that rise with a size, then those that do not change when
 /// a size grows by whole tiles (src/cost/features.cpp).
 inline constexpr std::size_t rising_features = 15;
-inline constexpr std::size_t gemm_feature_count = rising_features + 7;
+inline constexpr std::size_t gemm_feature_count = rising_features + 8;
 
 /// A complete binary tree of depth four: node i goes on to 2i+1 when its feature is at most the threshold, else to
 /// 2i+2.

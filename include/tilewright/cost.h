@@ -64,6 +64,7 @@ public:
 private:
     friend class GemmPricing;
     Cost burst(const Gemm& gemm) const;
+    Cost physics(const Gemm& gemm) const;  ///< without what was learnt beyond it
     Cost burst(const Attention& attention) const;
     Cost burst(const Stream& stream) const;
     Cost burst(const Collective& collective) const;
@@ -78,8 +79,8 @@ private:
         double m, n, k;  ///< the tile; k in elements of two bytes
         double inverse_m, inverse_n, inverse_k;
         double resident, inverse_resident;  ///< thread blocks that share one unit
-        double flops_per_k;                 ///< 2 m n over the efficiency
-        double overhead, step;              ///< seconds of a block and of a step along k
+        double step_flops;                  ///< of a step along k over the efficiency, with elements of one byte
+        double overhead, step;              ///< seconds of a block and, at least, of a step along k
         double inverse_wave_edge;           ///< one over the edge of the square of C that a wave of blocks covers
     };
 
@@ -95,17 +96,19 @@ private:
     /// A family of kernels made ready.
     struct Library {
         std::vector<Variant> variants;
-        double seconds_per_l2_byte;
-        double least_overhead;
-        std::array<AlignmentLadder, 2> slowdown;       ///< one over the profile's ladders: output, reduced
-        std::array<AlignmentLadder, 2> load_slowdown;  ///< the same for the path from memory
+        double seconds_per_l2_byte, seconds_per_split_byte;
+        std::array<AlignmentLadder, 2> slowdown;  ///< one over the profile's ladders: output, reduced
+        std::array<double, 3> layout_slowdown;
     };
     static Library library_of(const GemmProfile& profile, double units);
-    Library whole_words_, narrow_;
+    std::array<Library, gemm_family_count> libraries_;
 };
 
-/// Whether a contiguous row of an operand is not whole 16-byte words, which takes another family of kernels.
-bool has_narrow_rows(const Gemm& gemm);
+/// The family of kernels that a product takes.
+GemmFamily family_of(const Gemm& gemm);
+
+/// Whether it takes another family than that for whole 16-byte words.
+inline bool has_narrow_rows(const Gemm& gemm) { return family_of(gemm) != GemmFamily::Whole; }
 
 /// A burst price at a lower SM clock, a share of the top one.
 Cost at_clock(const Cost& burst, double clock);

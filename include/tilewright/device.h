@@ -66,18 +66,28 @@ struct Tile {
     Seconds step;             ///< least time of one step along k: a thread block waits for its next operands
 };
 
+/// Families of kernels that a matrix library keeps: for rows of whole 16-byte words; for rows of 4 or 8 bytes and of 2
+/// bytes, which bulk copies cannot load; for tf32; and for one row times a matrix, which those that
+/// are not Whole may take too.
+enum class GemmFamily { Whole, Words, Halves, Tf32, Vector };
+inline constexpr std::size_t gemm_family_count = 5;
+
 /// One family of kernels of the matrix library and what its variants share.
 struct GemmProfile {
     std::vector<Tile> tiles;
-    AlignmentLadder output{};   ///< when the dimension is contiguous and kept (n, or m of NT)
-    AlignmentLadder reduced{};  ///< when it is contiguous and summed over (k)
+    AlignmentLadder output{};               ///< when the dimension is contiguous and kept (n, or m of NT)
+    AlignmentLadder reduced{};              ///< when it is contiguous and summed over (k)
+    std::array<double, 3> layout{1, 1, 1};  ///< of full speed, by Layout
+    double bandwidth = 1.0;                 ///< of a large stream's bandwidth
     std::int64_t max_split_k = 1;
-    Seconds launch;          ///< of starting and ending one kernel
-    Seconds fill;            ///< of starting thread blocks on every unit; fewer take their share of it
-    Seconds split_overhead;  ///< of reducing the parts of a split k
+    Seconds launch;                  ///< of starting and ending one kernel
+    Seconds fill;                    ///< of starting thread blocks on every unit; fewer take their share of it
+    Seconds split_overhead;          ///< of reducing the parts of a split k
+    BytesPerSecond split_bandwidth;  ///< at which the parts are written and read
     BytesPerSecond l2_bandwidth;
-    double exposed_store = 0.5;  ///< of the time to write C, what the main loop of other tiles does not hide
-    double exposed_load = 0.1;   ///< of the shorter of computing and loading, what the longer does not hide
+    double shared_overhead = 0.5;  ///< of a block's overhead, what the blocks that share its unit do not hide
+    double exposed_store = 0.5;    ///< of the time to write C, what the main loop of other tiles does not hide
+    double exposed_load = 0.1;     ///< of the shorter of computing and loading, what the longer does not hide
 };
 
 /// A fused kernel whose thread blocks each own a tile of rows and walk the rows of the other side in steps: queries
@@ -190,15 +200,22 @@ struct Profile {
     Bytes bandwidth_ramp;             ///< a stream of this many bytes reaches half of that
     Seconds kernel_gap;               ///< device time of an empty kernel queued behind another
     Seconds host_launch;              ///< host time of one eager launch
-    GemmProfile gemm;                 ///< for products whose rows are whole 16-byte words
-    GemmProfile narrow_gemm;          ///< for the others: older kernels on parts with bulk copies
-    Correction gemm_correction;
+    GemmProfile gemm;                 ///< GemmFamily::Whole
+    std::array<GemmProfile, gemm_family_count - 1> other_gemm;  ///< the families after it
+    std::array<Correction, 2> gemm_corrections;                 ///< of GemmFamily::Whole, of the others
     AttentionProfile cudnn;
     AttentionProfile flash2;
     StreamProfile stream;
     CollectiveProfile collective;
     GemmIntervals gemm_intervals{};
     Interval attention_interval, stream_interval, collective_interval;
+
+    const GemmProfile& kernels(GemmFamily family) const {
+        return family == GemmFamily::Whole ? gemm : other_gemm[static_cast<std::size_t>(family) - 1];
+    }
+    GemmProfile& kernels(GemmFamily family) {
+        return family == GemmFamily::Whole ? gemm : other_gemm[static_cast<std::size_t>(family) - 1];
+    }
 };
 
 /// The profile used when nothing was fitted: published constants of the architecture, evidence Assumed.

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "cost/explain.h"
+#include "tilewright/cost.h"
 
 namespace tilewright {
 namespace {
@@ -33,6 +34,7 @@ GemmFeatures gemm_features(const Gemm& gemm, double physics_s, const Device& dev
     features[at++] = static_cast<float>(gemm.n % residue_of);
     features[at++] = static_cast<float>(gemm.layout);
     features[at++] = static_cast<float>(gemm.precision);
+    features[at++] = static_cast<float>(family_of(gemm));
     return features;
 }
 

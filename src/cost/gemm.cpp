@@ -17,24 +17,26 @@ constexpr std::size_t output_role = 0;
 constexpr std::size_t reduced_role = 1;
 constexpr std::size_t whole_words = 3;  ///< the ladder's step of 16 bytes
 
-/// The ladder's step: the largest power of two of two-byte elements that divides a row of `extent` elements.
-std::size_t alignment_step(std::int64_t extent, int element) {
-    const auto bytes = static_cast<std::uint64_t>(extent) * static_cast<std::uint64_t>(element);
-    return static_cast<std::size_t>(std::clamp(std::countr_zero(bytes) - 1, 0, 6));
-}
-
 /// A contiguous dimension of an operand and what it is to the product.
 struct Row {
-    std::int64_t extent;
+    std::int64_t bytes;
     std::size_t role;
+
+    /// On the ladder: the largest power of two of two-byte elements that divides it.
+    std::size_t step() const {
+        return static_cast<std::size_t>(std::clamp(std::countr_zero(static_cast<std::uint64_t>(bytes)) - 1, 0, 6));
+    }
 };
 
-/// Of A, B and C.
-using Rows = std::array<Row, 3>;
+/// The two that are contiguous: k, or m of NT, in A (and B of TN); n in C (and B of the others).
+using Rows = std::array<Row, 2>;
 
+/// C is never of less than two bytes an element; one column has no rows to align.
 Rows rows_of(const Gemm& gemm) {
-    const Row m{gemm.m, output_role}, n{gemm.n, output_role}, k{gemm.k, reduced_role};
-    return {gemm.layout == Layout::NT ? m : k, gemm.layout == Layout::TN ? k : n, n};
+    const int element = element_bytes(gemm.precision);
+    const Row n{gemm.n * (gemm.layout == Layout::TN ? std::max(2, element) : element), output_role};
+    if (gemm.layout == Layout::NT) return {gemm.m == 1 ? n : Row{gemm.m * element, output_role}, n};
+    return {Row{gemm.k * element, reduced_role}, n};
 }
 
 }  // namespace
@@ -65,41 +67,42 @@ double correction_factor(const Correction& correction, Gemm gemm, double physics
 
 }  // namespace
 
-bool has_narrow_rows(const Gemm& gemm) {
-    const int element = element_bytes(gemm.precision);
-    const Rows rows = rows_of(gemm);
-    // the matrix instructions of Hopper take 32-bit operands with k contiguous only (PTX ISA, wgmma)
-    if (gemm.precision == Precision::Tf32 && gemm.layout != Layout::TN) return true;
-    return std::any_of(rows.begin(), rows.end(),
-                       [element](const Row& row) { return alignment_step(row.extent, element) < whole_words; });
+GemmFamily family_of(const Gemm& gemm) {
+    std::size_t least = whole_words;
+    for (const Row& row : rows_of(gemm)) least = std::min(least, row.step());
+    if (least == whole_words) return gemm.precision == Precision::Tf32 ? GemmFamily::Tf32 : GemmFamily::Whole;
+    return least == 0 ? GemmFamily::Halves : GemmFamily::Words;
 }
 
 /// One product on one device: what does not depend on the variant, then the time of a variant.
 class GemmPricing {
 public:
-    GemmPricing(const Pricer& pricer, const Gemm& gemm);
+    GemmPricing(const Pricer& pricer, const Gemm& gemm, GemmFamily family);
     Cost price() const { return explain(best()); }
+    double launch() const { return launch_; }
 
 private:
-    /// How many thread blocks share the k of one tile.
     struct Split {
-        double parts = 1.0;
-        double inverse = 1.0;
+        double parts, inverse;
     };
+    static constexpr Split splits[] = {{1, 1},         {2, 1.0 / 2},   {3, 1.0 / 3},   {4, 1.0 / 4},
+                                       {6, 1.0 / 6},   {8, 1.0 / 8},   {12, 1.0 / 12}, {16, 1.0 / 16},
+                                       {24, 1.0 / 24}, {32, 1.0 / 32}, {48, 1.0 / 48}, {64, 1.0 / 64}};
 
-    /// The times that make up a variant, in seconds.
+    /// The time of one variant, in seconds, and what it is made of.
     struct Parts {
         const Pricer::Variant* variant = nullptr;
         double split = 1.0;
         double blocks = 0.0;
-        double compute = 0.0;   ///< the busiest unit's main loops
-        double padded = 0.0;    ///< the same, spread evenly over all units
-        double load = 0.0;      ///< operands, with what is read again
-        double overhead = 0.0;  ///< prologues, epilogues, filling the memory pipeline, reducing the splits
+        double padded = 0.0;    ///< whole tiles, spread evenly over the units
+        double compute = 0.0;   ///< of the unit that gets most of them, or what L2 takes to feed all
+        double busy = 0.0;      ///< the same with prologues, epilogues and waiting for operands
+        double load = 0.0;      ///< from memory, with what is read again
+        double overhead = 0.0;  ///< filling the chip and the memory pipeline, reducing the splits
         double total = HUGE_VAL;
     };
 
-    void align(const Gemm& gemm);
+    double slowdown_of(const Gemm& gemm) const;
     Parts price(const Pricer::Variant& variant, Split split, double limit) const;
     double overlapped(double compute, double load) const;
     bool worth_splitting(const Parts& parts) const;
@@ -107,66 +110,65 @@ private:
     Cost explain(const Parts& parts) const;
 
     const Pricer& pricer_;
-    bool narrow_;  ///< rows that are not whole 16-byte words: another family of kernels
+    GemmFamily family_;
     const Pricer::Library& library_;
     const GemmProfile& profile_;
     double m_, n_, k_, batch_;
     double half_words_;  ///< k in elements of two bytes
     double units_;
     double max_split_;
-    double slowdown_ = 1.0;  ///< of the matrix units by misaligned rows
-    double load_slowdown_ = 1.0;
-    double inverse_slowdown_;
+    double slowdown_;  ///< of the matrix units by misaligned rows and by layout
     double launch_;
-    double seconds_per_flop_byte_;  ///< of one unit, per FLOP of a column of k one byte deep
-    double ideal_compute_, ideal_load_;
-    double load_, store_;   ///< each operand once
+    double seconds_per_flop_;  ///< of one unit, for elements of one byte
+    double ideal_compute_, ideal_load_, ideal_store_;
+    double load_, store_;   ///< each operand once, as fast as the family loads
     double reread_;         ///< times one over the wave's edge: what a wave reads again once L2 is too small
     double ramp_;           ///< filling the memory pipeline
-    double least_rest_;     ///< what every variant takes besides its main loops
+    double least_rest_;     ///< what every variant takes besides its blocks
     double split_traffic_;  ///< writing and reading one part of a split k
 };
 
-GemmPricing::GemmPricing(const Pricer& pricer, const Gemm& gemm)
+GemmPricing::GemmPricing(const Pricer& pricer, const Gemm& gemm, GemmFamily family)
     : pricer_(pricer),
-      narrow_(has_narrow_rows(gemm)),
-      library_(narrow_ ? pricer.narrow_ : pricer.whole_words_),
-      profile_(narrow_ ? pricer.profile_.narrow_gemm : pricer.profile_.gemm),
+      family_(family),
+      library_(pricer.libraries_[static_cast<std::size_t>(family_)]),
+      profile_(pricer.profile_.kernels(family_)),
       m_(static_cast<double>(std::max<std::int64_t>(1, gemm.m))),
       n_(static_cast<double>(std::max<std::int64_t>(1, gemm.n))),
       k_(static_cast<double>(std::max<std::int64_t>(1, gemm.k))),
       batch_(static_cast<double>(std::max<std::int64_t>(1, gemm.batch))),
       half_words_(0.5 * k_ * element_bytes(gemm.precision)),
       units_(static_cast<double>(pricer.device_.units)),
-      max_split_(static_cast<double>(profile_.max_split_k)) {
-    align(gemm);
-    inverse_slowdown_ = 1.0 / slowdown_;
-    launch_ = profile_.launch.value;
+      max_split_(gemm.batch > 1 ? 1.0 : static_cast<double>(profile_.max_split_k)),
+      slowdown_(slowdown_of(gemm)),
+      launch_(profile_.launch.value) {
     const double element = element_bytes(gemm.precision);
     const double result = m_ * n_ * batch_;
     const double operands = (m_ * k_ + k_ * n_) * element;
     const double spill = std::clamp(operands * pricer.inverse_l2_ - 1.0, 0.0, 1.0);
     const double seconds_per_flop = pricer.seconds_per_flop_[static_cast<std::size_t>(gemm.precision)];
-    seconds_per_flop_byte_ = seconds_per_flop * slowdown_ / element;
+    const double slower = 1.0 / profile_.bandwidth;
+    seconds_per_flop_ = seconds_per_flop * slowdown_ / element;
     ideal_compute_ = 2.0 * result * k_ * seconds_per_flop * pricer.inverse_units_;
     ideal_load_ = operands * batch_ * pricer.seconds_per_byte_;
-    load_ = ideal_load_ * load_slowdown_;
-    store_ = result * std::max(2.0, element) * pricer.seconds_per_byte_;
-    reread_ = 2.0 * result * k_ * element * spill * pricer.seconds_per_byte_;
+    ideal_store_ = result * std::max(2.0, element) * pricer.seconds_per_byte_;
+    load_ = ideal_load_ * slower;
+    store_ = ideal_store_ * slower;
+    reread_ = 2.0 * result * k_ * element * spill * pricer.seconds_per_byte_ * slower;
     ramp_ = pricer.profile_.bandwidth_ramp.value * pricer.seconds_per_byte_;
-    least_rest_ = profile_.exposed_store * store_ + library_.least_overhead + ramp_ + launch_;
-    split_traffic_ = 8.0 * result * library_.seconds_per_l2_byte;  // fp32, there and back
+    least_rest_ = profile_.exposed_store * store_ + ramp_ + launch_;
+    split_traffic_ = 8.0 * result * library_.seconds_per_split_byte;  // fp32, there and back
 }
 
-void GemmPricing::align(const Gemm& gemm) {
-    const int element = element_bytes(gemm.precision);
-    const Rows rows = rows_of(gemm);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-        const std::size_t step = alignment_step(rows[i].extent, element);
-        slowdown_ = std::max(slowdown_, library_.slowdown[rows[i].role][step]);
-        const bool loaded = i < 2;
-        if (loaded) load_slowdown_ = std::max(load_slowdown_, library_.load_slowdown[rows[i].role][step]);
+/// Narrow rows slow each by itself; of whole words the worse counts.
+double GemmPricing::slowdown_of(const Gemm& gemm) const {
+    double narrow = library_.layout_slowdown[static_cast<std::size_t>(gemm.layout)], whole = 1.0;
+    for (const Row& row : rows_of(gemm)) {
+        const double slowdown = library_.slowdown[row.role][row.step()];
+        if (row.step() < whole_words) narrow *= slowdown;
+        if (row.step() >= whole_words) whole = std::max(whole, slowdown);
     }
+    return narrow * whole;
 }
 
 /// Computing and moving memory overlap, but for part of the shorter and part of writing C.
@@ -175,45 +177,47 @@ double GemmPricing::overlapped(double compute, double load) const {
            profile_.exposed_load * std::min(compute, load);
 }
 
+/// Blocks that share a unit hide each other's latency: it is busy as long as its rounds of single blocks, or the work
+/// of all its blocks, whichever is longer.
 GemmPricing::Parts GemmPricing::price(const Pricer::Variant& variant, Split split, double limit) const {
     const double steps = ceil_product(half_words_, variant.inverse_k * split.inverse);
-    const double depth_bytes = steps * variant.k * 2.0;
+    const double matrix = variant.step_flops * seconds_per_flop_;
     Parts parts;
     parts.variant = &variant;
     parts.split = split.parts;
     parts.blocks = batch_ * ceil_product(m_, variant.inverse_m) * ceil_product(n_, variant.inverse_n) * split.parts;
     const double per_unit = ceil_product(parts.blocks, pricer_.inverse_units_);
-    const double rounds = std::max(1.0, per_unit * variant.inverse_resident);
-    const double block = variant.flops_per_k * depth_bytes * seconds_per_flop_byte_;
-    const double block_rows = std::min(m_, variant.m) + std::min(n_, variant.n);
-    const double through_l2 = parts.blocks * block_rows * depth_bytes * library_.seconds_per_l2_byte;
-    const double stepping = rounds * steps * variant.step;
-    parts.compute = std::max({per_unit * block, through_l2, stepping});
-    if (parts.compute + least_rest_ >= limit) return parts;
+    const double alone = variant.overhead + steps * std::max(variant.step * slowdown_, matrix);
+    const double shared = steps * matrix + profile_.shared_overhead * variant.overhead;
+    parts.busy = std::max(ceil_product(per_unit, variant.inverse_resident) * alone, per_unit * shared);
+    if (parts.busy + least_rest_ >= limit) return parts;
 
-    parts.padded = parts.blocks * pricer_.inverse_units_ * block;
+    const double block_rows = std::min(m_, variant.m) + std::min(n_, variant.n);
+    const double through_l2 = parts.blocks * block_rows * steps * variant.k * 2.0 * library_.seconds_per_l2_byte;
+    parts.padded = parts.blocks * pricer_.inverse_units_ * steps * matrix;
+    parts.compute = std::max(per_unit * steps * matrix, through_l2);
+    parts.busy = std::max(parts.busy, through_l2 + variant.overhead);
     parts.load = std::max(load_, reread_ * variant.inverse_wave_edge);
-    parts.overhead =
-        rounds * variant.overhead + ramp_ + profile_.fill.value * std::min(1.0, parts.blocks * pricer_.inverse_units_);
+    parts.overhead = ramp_ + profile_.fill.value * std::min(1.0, parts.blocks * pricer_.inverse_units_);
     if (split.parts > 1.0) parts.overhead += profile_.split_overhead.value + split.parts * split_traffic_;
-    const double body = overlapped(parts.compute, parts.load) + parts.overhead;
-    parts.total = body + launch_;
+    parts.total = overlapped(parts.busy, parts.load) + parts.overhead + launch_;
     return parts;
 }
 
 /// Splitting k further shortens the main loops at most to nothing, and costs more traffic, the first time its overhead.
 bool GemmPricing::worth_splitting(const Parts& parts) const {
-    const double gain = overlapped(parts.compute, load_) - overlapped(0.0, load_);
+    const double gain = overlapped(parts.busy, load_) - overlapped(0.0, load_);
     return gain > parts.split * split_traffic_ + (parts.split > 1.0 ? 0.0 : profile_.split_overhead.value);
 }
 
 GemmPricing::Parts GemmPricing::best() const {
     Parts best;
     for (const Pricer::Variant& variant : library_.variants) {
-        for (Split split; split.parts <= max_split_; split = {split.parts * 2.0, split.inverse * 0.5}) {
+        for (const Split& split : splits) {
+            if (split.parts > max_split_) break;
             const Parts parts = price(variant, split, best.total);
             if (parts.total < best.total) best = parts;
-            if (parts.blocks >= units_ || !worth_splitting(parts)) break;
+            if (parts.blocks >= units_ * variant.resident || !worth_splitting(parts)) break;
         }
     }
     assert(best.variant != nullptr);  // a profile has tiles
@@ -222,25 +226,26 @@ GemmPricing::Parts GemmPricing::best() const {
 
 Cost GemmPricing::explain(const Parts& parts) const {
     const Profile& profile = pricer_.profile_;
-    const double gap = launch_;
     const double memory = load_ + store_;
     Explanation explanation;
-    explanation.reach(Term::Roofline, std::max(ideal_compute_, ideal_load_ + store_));
+    explanation.reach(Term::Roofline, std::max(ideal_compute_, ideal_load_ + ideal_store_));
     explanation.reach(Term::Alignment, std::max(ideal_compute_ * slowdown_, memory));
     explanation.reach(Term::Tile, std::max(parts.padded, memory));
     explanation.reach(Term::Wave, std::max(parts.compute, memory));
     explanation.reach(Term::Memory, overlapped(parts.compute, parts.load));
-    explanation.reach(Term::Occupancy, overlapped(parts.compute, parts.load) + parts.overhead);
+    explanation.reach(Term::Occupancy, parts.total - launch_);
     explanation.reach(Term::Launch, parts.total);
 
-    const Bound bound = parts.overhead + gap > 0.5 * parts.total ? Bound::Latency
-                        : parts.load + store_ > parts.compute    ? Bound::Memory
-                                                                 : Bound::Compute;
-    Cost cost = explanation.finish(bound, profile.evidence,
-                                   profile.gemm_intervals[narrow_ ? 1 : 0][static_cast<std::size_t>(bound)]);
-    cost.clocked = {profile.power.clocked * std::min(parts.compute, parts.total)};
-    cost.energy_j = profile.power.matrix.value * parts.padded * inverse_slowdown_ +
-                    profile.power.memory.value * (parts.load + store_);
+    const double waiting = parts.busy - parts.compute + parts.overhead + launch_;
+    const Bound bound = waiting > 0.5 * parts.total           ? Bound::Latency
+                        : parts.load + store_ > parts.compute ? Bound::Memory
+                                                              : Bound::Compute;
+    Cost cost = explanation.finish(
+        bound, profile.evidence,
+        profile.gemm_intervals[family_ == GemmFamily::Whole ? 0 : 1][static_cast<std::size_t>(bound)]);
+    cost.clocked = {profile.power.clocked * std::min(parts.busy, parts.total)};
+    cost.energy_j = profile.power.matrix.value * parts.padded / slowdown_ +
+                    profile.power.memory.value * (parts.load + store_) * profile_.bandwidth;
     cost.tile_m = static_cast<std::int32_t>(parts.variant->m);
     cost.tile_n = static_cast<std::int32_t>(parts.variant->n);
     cost.split_k = static_cast<std::int32_t>(parts.split);
@@ -248,10 +253,32 @@ Cost GemmPricing::explain(const Parts& parts) const {
     return cost;
 }
 
+/// The library splits k of a single product only; where that is worth more than running a batch together, a batch is
+/// priced as its products one after another.
+Cost Pricer::physics(const Gemm& gemm) const {
+    const GemmFamily family = family_of(gemm);
+    const GemmPricing together(*this, gemm, family);
+    Cost cost = together.price();
+    if (gemm.m == 1 && family != GemmFamily::Whole) {
+        const Cost vector = GemmPricing(*this, gemm, GemmFamily::Vector).price();
+        if (vector.time < cost.time) cost = vector;
+    }
+    const double count = static_cast<double>(gemm.batch);
+    if (gemm.batch <= 1 || count * together.launch() >= cost.time.value) return cost;
+    Gemm single = gemm;
+    single.batch = 1;
+    const Cost one = GemmPricing(*this, single, family).price();
+    if (one.time.value * count >= cost.time.value) return cost;
+    cost = one;
+    add(cost, one, count - 1.0);
+    return cost;
+}
+
 Cost Pricer::burst(const Gemm& gemm) const {
-    Cost cost = GemmPricing(*this, gemm).price();
-    if (profile_.gemm_correction.trees.empty()) return cost;
-    const double factor = correction_factor(profile_.gemm_correction, gemm, cost.time.value, device_);
+    Cost cost = physics(gemm);
+    const Correction& correction = profile_.gemm_corrections[has_narrow_rows(gemm) ? 1 : 0];
+    if (correction.trees.empty()) return cost;
+    const double factor = correction_factor(correction, gemm, cost.time.value, device_);
     move_to(cost, std::max(cost.time.value * factor, cost.term(Term::Roofline).value));
     return cost;
 }

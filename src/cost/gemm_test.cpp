@@ -16,10 +16,9 @@ double teraflops(const Pricer& pricer, const Gemm& gemm) {
 /// An A100 whose library knows one tile, as in NVIDIA's Matrix Multiplication Background User's Guide.
 Pricer one_tile_pricer() {
     Profile profile = assumed_profile(a100());
-    for (GemmProfile* gemm : {&profile.gemm, &profile.narrow_gemm}) {
-        gemm->tiles.resize(1);
-        gemm->max_split_k = 1;
-    }
+    profile.gemm.tiles.resize(1);
+    profile.gemm.max_split_k = 1;
+    profile.other_gemm.fill(profile.gemm);
     return Pricer(a100(), profile, Clock::Burst);
 }
 

@@ -23,35 +23,27 @@ FlopsPerSecond rate_of(const Device& device, Precision precision) {
     return any == device.peak.end() ? FlopsPerSecond{1.0} : **any;
 }
 
-AlignmentLadder inverted(const AlignmentLadder& ladder) {
-    AlignmentLadder result{};
-    std::transform(ladder.begin(), ladder.end(), result.begin(), [](double fraction) { return 1.0 / fraction; });
-    return result;
-}
-
-/// Narrow loads cost the path from memory less than the matrix units: the root of their slow-down (assumed).
-AlignmentLadder rooted(const AlignmentLadder& ladder) {
-    AlignmentLadder result{};
-    std::transform(ladder.begin(), ladder.end(), result.begin(), [](double slowdown) { return std::sqrt(slowdown); });
-    return result;
+template <std::size_t Count>
+std::array<double, Count> inverted(std::array<double, Count> fractions) {
+    for (double& fraction : fractions) fraction = 1.0 / fraction;
+    return fractions;
 }
 
 }  // namespace
 
 Pricer::Library Pricer::library_of(const GemmProfile& profile, double units) {
     Library library;
-    library.least_overhead = HUGE_VAL;
     for (const Tile& tile : profile.tiles) {
         const double m = static_cast<double>(tile.m), n = static_cast<double>(tile.n), k = static_cast<double>(tile.k);
         const double resident = tile.resident;
         library.variants.push_back({m, n, k, 1.0 / m, 1.0 / n, 1.0 / k, resident, 1.0 / resident,
-                                    2.0 * m * n / tile.efficiency, tile.overhead.value, tile.step.value,
+                                    4.0 * m * n * k / tile.efficiency, tile.overhead.value, tile.step.value,
                                     1.0 / std::sqrt(units * resident * m * n)});
-        library.least_overhead = std::min(library.least_overhead, tile.overhead.value);
     }
     library.seconds_per_l2_byte = 1.0 / profile.l2_bandwidth.value;
+    library.seconds_per_split_byte = 1.0 / profile.split_bandwidth.value;
     library.slowdown = {inverted(profile.output), inverted(profile.reduced)};
-    library.load_slowdown = {rooted(library.slowdown[0]), rooted(library.slowdown[1])};
+    library.layout_slowdown = inverted(profile.layout);
     return library;
 }
 
@@ -67,8 +59,9 @@ Pricer::Pricer(const Device& device, const Profile& profile, Clock clock)
     inverse_l2_ = 1.0 / device.l2.value;
     const bool limited = clock == Clock::Sustained && profile.power.matrix.value > 0.0;
     power_budget_ = limited ? std::max(1.0, (device.power - profile.power.idle).value) : HUGE_VAL;
-    whole_words_ = library_of(profile.gemm, units);
-    narrow_ = library_of(profile.narrow_gemm, units);
+    for (std::size_t family = 0; family < gemm_family_count; ++family) {
+        libraries_[family] = library_of(profile.kernels(static_cast<GemmFamily>(family)), units);
+    }
 }
 
 Cost Pricer::burst(const Op& op) const {

@@ -8,6 +8,8 @@
 namespace tilewright {
 namespace {
 
+constexpr std::size_t whole_words = 3;  ///< the ladder's step of 16 bytes
+
 /// The tiles of NVIDIA's guide, and the narrow ones that libraries take for few rows; shared memory bounds residence.
 std::vector<Tile> tiles(const Constants& constants) {
     constexpr std::array<std::array<std::int64_t, 3>, 10> menu{{{256, 128, 1},
@@ -40,6 +42,7 @@ GemmProfile gemm_profile(const Device& device, const Constants& constants) {
     gemm.max_split_k = 16;
     gemm.split_overhead = microseconds(constants.split_overhead_us);
     gemm.l2_bandwidth = {constants.l2_bytes_per_clock * static_cast<double>(device.units) * device.boost_clock.value};
+    gemm.split_bandwidth = gemm.l2_bandwidth;
     gemm.exposed_store = constants.exposed_store;
     gemm.exposed_load = constants.exposed_load;
     return gemm;
@@ -54,6 +57,17 @@ void set_collectives(Profile& profile, const Device& device) {
     collective.one_shot = {microseconds(3.0), microseconds(0.1), 0.6};
     collective.two_shot = {microseconds(6.0), microseconds(0.1), 0.6};
     if (has_bulk_copies(device)) collective.in_switch = {microseconds(30.0), microseconds(0.5), 0.7};
+}
+
+/// Kernels for rows of the ladder's `step`: what it says of one narrow dimension, whichever, holds for all layouts.
+/// Their loads cost the path from memory less than the matrix units: the root of it (assumed).
+void set_narrow(GemmProfile& gemm, std::size_t step) {
+    const double best = std::max(gemm.output[step], gemm.reduced[step]);
+    gemm.layout.fill(best);
+    gemm.bandwidth = std::sqrt(best);
+    for (AlignmentLadder* ladder : {&gemm.output, &gemm.reduced}) {
+        for (std::size_t i = 0; i < whole_words; ++i) (*ladder)[i] = std::min(1.0, (*ladder)[i] / best);
+    }
 }
 
 /// A board of `watts_per_teraflop` settles at `sustained_fraction` of the top clock when its matrix units are busy: at
@@ -94,7 +108,11 @@ Profile assumed_profile(const Device& device) {
     profile.bandwidth_ramp = {constants.ramp_bytes};
     profile.kernel_gap = microseconds(constants.gap_us);
     profile.host_launch = microseconds(5.0);  // eager PyTorch, one operator
-    profile.gemm = profile.narrow_gemm = gemm_profile(device, constants);
+    profile.gemm = gemm_profile(device, constants);
+    profile.other_gemm.fill(profile.gemm);
+    set_narrow(profile.kernels(GemmFamily::Words), 1);
+    set_narrow(profile.kernels(GemmFamily::Vector), 1);
+    set_narrow(profile.kernels(GemmFamily::Halves), 0);
     assume_attention(device, profile);
     profile.stream = stream_profile(profile, device);
     set_collectives(profile, device);

@@ -12,6 +12,9 @@ namespace tilewright {
 
 inline constexpr std::string_view profile_schema = "tilewright.profile/1";
 
+inline constexpr std::array<std::string_view, gemm_family_count> gemm_family_names{
+    "gemm", "gemm_rows_of_4_bytes", "gemm_rows_of_2_bytes", "gemm_tf32", "gemm_vector"};
+
 template <class Ladder, class Visitor>
 void visit_ladder(std::string_view name, Ladder& ladder, Visitor& visit) {
     static constexpr std::array<std::string_view, 7> rows{"2_bytes",  "4_bytes",  "8_bytes",  "16_bytes",
@@ -27,10 +30,17 @@ void visit_gemm(std::string_view name, Gemm& gemm, Visitor& visit) {
         visit.number("launch_s", gemm.launch.value);
         visit.number("fill_s", gemm.fill.value);
         visit.number("split_overhead_s", gemm.split_overhead.value);
+        visit.number("split_bandwidth_bytes_per_s", gemm.split_bandwidth.value);
         visit.count("max_split_k", gemm.max_split_k);
         visit.number("l2_bandwidth_bytes_per_s", gemm.l2_bandwidth.value);
+        visit.number("shared_overhead", gemm.shared_overhead);
         visit.number("exposed_store", gemm.exposed_store);
         visit.number("exposed_load", gemm.exposed_load);
+        visit.number("bandwidth", gemm.bandwidth);
+        visit.group("layout", [&] {
+            static constexpr std::array<std::string_view, 3> words{"TN", "NN", "NT"};
+            for (std::size_t i = 0; i < words.size(); ++i) visit.number(words[i], gemm.layout[i]);
+        });
         visit_ladder("output_rows", gemm.output, visit);
         visit_ladder("reduced_rows", gemm.reduced, visit);
         visit.list("tiles", gemm.tiles, [&](auto& tile) {
@@ -160,8 +170,8 @@ void visit_intervals(Profile& profile, Visitor& visit) {
 }
 
 template <class Correction, class Visitor>
-void visit_correction(Correction& correction, Visitor& visit) {
-    visit.group("gemm_correction", [&] {
+void visit_correction(std::string_view name, Correction& correction, Visitor& visit) {
+    visit.group(name, [&] {
         visit.number("pivot_s", correction.pivot_s);
         visit.number("relief", correction.relief);
         visit.number("offset", correction.offset);
@@ -189,14 +199,16 @@ void visit_profile(Profile& profile, Visitor& visit) {
     visit.number("kernel_gap_s", profile.kernel_gap.value);
     visit.number("host_launch_s", profile.host_launch.value);
     visit_collective(profile.collective, visit);
-    visit_gemm("gemm", profile.gemm, visit);
-    visit_gemm("narrow_gemm", profile.narrow_gemm, visit);
+    for (std::size_t family = 0; family < gemm_family_count; ++family) {
+        visit_gemm(gemm_family_names[family], profile.kernels(static_cast<GemmFamily>(family)), visit);
+    }
     visit_attention("cudnn", profile.cudnn, visit);
     visit_attention("flash2", profile.flash2, visit);
     visit_streams("fused_streams", profile.stream.fused, visit);
     visit_streams("eager_streams", profile.stream.eager, visit);
     visit_intervals(profile, visit);
-    visit_correction(profile.gemm_correction, visit);
+    visit_correction("gemm_correction", profile.gemm_corrections[0], visit);
+    visit_correction("narrow_gemm_correction", profile.gemm_corrections[1], visit);
 }
 
 }  // namespace tilewright

@@ -25,8 +25,11 @@ Profile transferred(const Profile& profile, const Device& from, const Device& to
     result.source = "carried over from " + from.name + ": " + profile.source;
     const double throughput = static_cast<double>(to.units) * to.boost_clock.value /
                               (static_cast<double>(from.units) * from.boost_clock.value);
-    result.gemm.l2_bandwidth = profile.gemm.l2_bandwidth * throughput;
-    result.narrow_gemm.l2_bandwidth = profile.narrow_gemm.l2_bandwidth * throughput;
+    for (std::size_t family = 0; family < gemm_family_count; ++family) {
+        GemmProfile& gemm = result.kernels(static_cast<GemmFamily>(family));
+        gemm.l2_bandwidth = gemm.l2_bandwidth * throughput;
+        gemm.split_bandwidth = gemm.split_bandwidth * throughput;
+    }
     result.power.matrix = profile.power.matrix * throughput;
     result.power.memory = profile.power.memory * (to.bandwidth / from.bandwidth);
     for (auto& intervals : result.gemm_intervals) {

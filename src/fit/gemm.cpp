@@ -1,6 +1,7 @@
 // Products: the constants of the physics, then what they leave over.
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "cost/features.h"
 #include "fit/boost.h"
@@ -10,7 +11,7 @@
 namespace tilewright {
 namespace {
 
-constexpr std::size_t least_narrow = 200;       ///< fewer, and narrow rows are priced by their ladder alone
+constexpr std::size_t least_of_family = 80;     ///< fewer, and a family is priced as its parent
 constexpr std::size_t rows_for_physics = 6000;  ///< more change nothing and take longer
 
 /// Every so many-th, so that at most `limit` are left.
@@ -21,69 +22,146 @@ Observations thinned(const Observations& seen, std::size_t limit) {
     return result;
 }
 
-/// Tiles that samples can tell apart besides those of NVIDIA's guide: the square one of Hopper's library and the small
-/// ones for few rows or columns. Their constants start as those of the menu's first tile.
-void widen_menu(GemmProfile& gemm) {
-    struct Extra {
-        std::int64_t m, n;
-        int resident;
-    };
-    for (const Extra& extra : {Extra{192, 192, 1}, {32, 32, 4}, {64, 8, 4}, {8, 64, 4}}) {
-        Tile tile = gemm.tiles.front();
-        tile.m = extra.m;
-        tile.n = extra.n;
-        tile.resident = extra.resident;
-        gemm.tiles.push_back(tile);
+/// What the constants of a tile follow from: small tiles load more for their work, large ones have more to write.
+struct TileLaw {
+    double cost_m = 4.0, cost_n = 4.0;  ///< efficiency 1 / (1 + cost_m/m + cost_n/n)
+    double overhead = 0.5e-6, area_overhead = 0.3e-6;
+    double step = 0.06e-6, edge_step = 0.1e-6;
+
+    void set(Tile& tile) const {
+        constexpr double full_area = 256.0 * 128.0, full_edge = 256.0 + 128.0;
+        const double m = static_cast<double>(tile.m), n = static_cast<double>(tile.n);
+        tile.efficiency = 1.0 / (1.0 + cost_m / m + cost_n / n);
+        tile.overhead = {overhead + area_overhead * m * n / full_area};
+        tile.step = {step + edge_step * (m + n) / full_edge};
     }
-    gemm.fill = gemm.launch * 0.3;
-}
+};
+
+/// A tile as a library offers it.
+struct MenuItem {
+    std::int64_t m, n;
+    int resident;
+};
+struct Menu {
+    std::span<const MenuItem> items;
+    std::int64_t tile_k;
+};
+
+// Tiles that cuBLASLt 13 was seen to take on an H200 (facts of data/samples), those that samples can tell apart.
+constexpr MenuItem bulk_copy_tiles[] = {{192, 192, 1}, {128, 320, 1}, {128, 256, 1}, {256, 128, 1}, {160, 256, 1},
+                                        {256, 160, 1}, {128, 192, 1}, {192, 128, 1}, {128, 128, 1}, {160, 128, 1},
+                                        {64, 256, 1},  {256, 64, 1},  {64, 192, 1},  {192, 64, 1},  {128, 96, 1},
+                                        {96, 128, 1},  {64, 128, 1},  {128, 64, 1},  {64, 64, 1},   {64, 32, 1},
+                                        {32, 64, 1},   {16, 64, 1},   {8, 64, 1},    {64, 8, 1}};
+constexpr MenuItem word_tiles[] = {{128, 256, 1}, {256, 128, 1}, {64, 256, 1}, {256, 64, 1}, {128, 128, 1},
+                                   {64, 128, 2},  {128, 64, 2},  {64, 64, 3},  {32, 32, 6},  {16, 16, 8}};
+constexpr MenuItem half_tiles[] = {{128, 256, 1}, {256, 128, 1}, {128, 128, 2}, {64, 128, 3},
+                                   {128, 64, 3},  {64, 64, 5},   {32, 32, 9},   {16, 16, 14}};
+constexpr MenuItem tf32_tiles[] = {{128, 256, 1}, {256, 128, 1}, {64, 256, 1}, {256, 64, 1},
+                                   {128, 128, 1}, {64, 128, 1},  {128, 64, 1}, {64, 64, 2}};
+constexpr MenuItem vector_tiles[] = {{1, 512, 4}, {1, 128, 8}, {1, 32, 16}};
+// NVIDIA's guide with small tiles, for libraries whose choice was not recorded.
+constexpr MenuItem guide_tiles[] = {{256, 128, 1}, {128, 256, 1}, {128, 128, 1}, {64, 256, 1}, {256, 64, 1},
+                                    {192, 192, 1}, {128, 64, 2},  {64, 128, 2},  {64, 64, 4},  {64, 32, 4},
+                                    {32, 64, 4},   {32, 32, 4},   {64, 8, 4},    {8, 64, 4}};
+
+/// A family, the one it is priced as where it has too few samples, and the menus of which the better is kept.
+struct FamilyPlan {
+    GemmFamily family;
+    GemmFamily parent;
+    std::array<Menu, 2> menus;
+};
+constexpr Menu guide{guide_tiles, 64};
+constexpr FamilyPlan plans[] = {
+    {GemmFamily::Whole, GemmFamily::Whole, {{{bulk_copy_tiles, 64}, guide}}},
+    {GemmFamily::Words, GemmFamily::Whole, {{{word_tiles, 32}, guide}}},
+    {GemmFamily::Halves, GemmFamily::Words, {{{half_tiles, 32}, guide}}},
+    {GemmFamily::Tf32, GemmFamily::Whole, {{{tf32_tiles, 64}, guide}}},
+    {GemmFamily::Vector, GemmFamily::Words, {{{vector_tiles, 32}, guide}}},
+};
 
 /// The constants of one family of kernels.
-std::vector<Parameter> parameters_of(GemmProfile& gemm) {
-    std::vector<Parameter> result = {&gemm.launch.value,       &gemm.fill.value,    &gemm.split_overhead.value,
-                                     &gemm.l2_bandwidth.value, &gemm.exposed_store, &gemm.exposed_load};
-    for (Tile& tile : gemm.tiles) {
-        result.insert(result.end(), {{&tile.efficiency, 1.0}, &tile.overhead.value, &tile.step.value});
-    }
+std::vector<Parameter> parameters_of(GemmProfile& gemm, TileLaw& law) {
+    std::vector<Parameter> result = {&gemm.launch.value,
+                                     &gemm.fill.value,
+                                     &gemm.split_overhead.value,
+                                     &gemm.split_bandwidth.value,
+                                     &gemm.l2_bandwidth.value,
+                                     {&gemm.shared_overhead, 1.0},
+                                     &gemm.exposed_store,
+                                     &gemm.exposed_load,
+                                     &law.cost_m,
+                                     &law.cost_n,
+                                     &law.overhead,
+                                     &law.area_overhead,
+                                     &law.step,
+                                     &law.edge_step};
+    for (double& fraction : gemm.layout) result.emplace_back(&fraction, 1.0);
     for (std::size_t step = 0; step + 1 < gemm.output.size(); ++step) {
         result.insert(result.end(), {{&gemm.output[step], 1.0}, {&gemm.reduced[step], 1.0}});
     }
     return result;
 }
 
-/// Those that every family shares.
-std::vector<Parameter> shared_parameters(Profile& profile, const Observations& seen) {
+/// What a family's samples teach besides: the first of all, the bandwidth and the rates of its precisions.
+std::vector<Parameter> further_parameters(Profile& profile, GemmFamily family, const Observations& seen) {
+    std::vector<Parameter> result;
+    if (family == GemmFamily::Whole) {
+        result = {{&profile.bandwidth_fraction, 1.0}, &profile.bandwidth_ramp.value, {&profile.power.clocked, 1.0}};
+    } else if (family != GemmFamily::Tf32) {
+        return {{&profile.kernels(family).bandwidth, 1.0}};
+    }
     std::array<bool, precision_count> present{};
-    for (const Observation* one : seen)
+    for (const Observation* one : seen) {
         present[static_cast<std::size_t>(std::get<Gemm>(one->op.work).precision)] = true;
-    std::vector<Parameter> result = {{&profile.bandwidth_fraction, 1.0}, &profile.bandwidth_ramp.value};
+    }
     for (std::size_t p = 0; p < precision_count; ++p) {
         if (present[p]) result.emplace_back(&profile.compute_fraction[p], 1.0);
     }
     return result;
 }
 
-}  // namespace
-
-void fit_gemm_physics(const Observations& seen, const Device& device, Profile& profile) {
-    Observations whole, narrow;
+Observations of_family(const Observations& seen, GemmFamily family) {
+    Observations result;
     for (const Observation* one : seen) {
-        (has_narrow_rows(std::get<Gemm>(one->op.work)) ? narrow : whole).push_back(one);
+        const Gemm& gemm = std::get<Gemm>(one->op.work);
+        const GemmFamily own = family_of(gemm);
+        const bool vector = gemm.m == 1 && own != GemmFamily::Whole;
+        if ((vector ? GemmFamily::Vector : own) == family) result.push_back(one);
     }
-    whole = thinned(whole, rows_for_physics);
-    narrow = thinned(narrow, rows_for_physics);
-    widen_menu(profile.gemm);
-    std::vector<Parameter> parameters = shared_parameters(profile, whole);
-    for (const Parameter& one : parameters_of(profile.gemm)) parameters.push_back(one);
-    solve(parameters, [&] { return log_errors(whole, device, profile); });
-    profile.narrow_gemm = profile.gemm;
-    if (narrow.size() < least_narrow) return;
-    solve(parameters_of(profile.narrow_gemm), [&] { return log_errors(narrow, device, profile); });
+    return thinned(result, rows_for_physics);
 }
 
-void fit_gemm_correction(const Observations& seen, const Device& device, Profile& profile) {
-    profile.gemm_correction = {};
-    const Pricer pricer(device, profile, Clock::Sustained);
+/// Moves a family's constants to where its samples are priced best with this menu; returns the mean error left.
+double fit_menu(const Observations& seen, const Device& device, Profile& profile, const FamilyPlan& plan, Menu menu) {
+    GemmProfile& gemm = profile.kernels(plan.family);
+    gemm.tiles.clear();
+    for (const auto& [m, n, resident] : menu.items) gemm.tiles.push_back({m, n, menu.tile_k, resident, 1.0, {}, {}});
+    TileLaw law;
+    const auto errors = [&] {
+        for (Tile& tile : gemm.tiles) law.set(tile);
+        return log_errors(seen, device, profile);
+    };
+    std::vector<Parameter> parameters = further_parameters(profile, plan.family, seen);
+    for (const Parameter& one : parameters_of(gemm, law)) parameters.push_back(one);
+    solve(parameters, errors);
+    double sum = 0.0;
+    for (double error : errors()) sum += std::abs(error);
+    return sum / static_cast<double>(seen.size());
+}
+
+/// A family starts as its parent but for what alignment costs it.
+void inherit(GemmProfile& gemm, const GemmProfile& parent) {
+    const GemmProfile own = gemm;
+    gemm = parent;
+    gemm.bandwidth = own.bandwidth;
+    gemm.layout = own.layout;
+    gemm.output = own.output;
+    gemm.reduced = own.reduced;
+}
+
+/// What physics leaves over of some samples.
+Correction correction_of(const Observations& seen, const Pricer& pricer) {
     Correction correction;
     correction.pivot_s = 1e-5;
     correction.relief = 0.25;
@@ -95,15 +173,42 @@ void fit_gemm_correction(const Observations& seen, const Device& device, Profile
         const Gemm& gemm = std::get<Gemm>(one->op.work);
         const double physics = pricer.burst(one->op).time.value;
         const double left = std::log(one->time_s / price_of(*one, pricer).time.value);
-        const GemmFeatures features = gemm_features(gemm, physics, device);
+        const GemmFeatures features = gemm_features(gemm, physics, pricer.device());
         rows.features.insert(rows.features.end(), features.begin(), features.end());
         rows.targets.push_back(static_cast<float>(left + correction.relief * std::log(physics / correction.pivot_s)));
     }
+    if (seen.empty()) return {};
     for (float target : rows.targets) correction.offset += static_cast<double>(target);
     correction.offset /= static_cast<double>(rows.targets.size());
     for (float& target : rows.targets) target -= static_cast<float>(correction.offset);
     correction.trees = boost(rows, BoostOptions{});
-    profile.gemm_correction = correction;
+    return correction;
+}
+
+}  // namespace
+
+void fit_gemm_physics(const Observations& seen, const Device& device, Profile& profile) {
+    profile.gemm.fill = profile.gemm.launch * 0.3;
+    profile.gemm.max_split_k = 64;
+    for (const FamilyPlan& plan : plans) {
+        inherit(profile.kernels(plan.family), profile.kernels(plan.parent));
+        const Observations own = of_family(seen, plan.family);
+        if (own.size() < least_of_family) continue;
+        profile.kernels(plan.family).layout = profile.kernels(plan.parent).layout;
+        Profile other = profile;
+        const double error = fit_menu(own, device, profile, plan, plan.menus[0]);
+        if (fit_menu(own, device, other, plan, plan.menus[1]) < error) profile = other;
+    }
+}
+
+void fit_gemm_correction(const Observations& seen, const Device& device, Profile& profile) {
+    profile.gemm_corrections = {};
+    const Pricer pricer(device, profile, Clock::Sustained);
+    Observations whole, narrow;
+    for (const Observation* one : seen) {
+        (has_narrow_rows(std::get<Gemm>(one->op.work)) ? narrow : whole).push_back(one);
+    }
+    profile.gemm_corrections = {correction_of(whole, pricer), correction_of(narrow, pricer)};
 }
 
 }  // namespace tilewright

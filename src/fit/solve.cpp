@@ -10,7 +10,7 @@ namespace {
 
 constexpr double huber = 0.05;  ///< log error from which a point pulls no harder
 constexpr double step = 1e-3;   ///< of a numeric derivative
-constexpr int rounds = 25;
+constexpr int rounds = 40;
 constexpr double reach = 20.0;  ///< factor within which a parameter stays of its start
 
 using Vector = Eigen::VectorXd;

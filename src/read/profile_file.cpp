@@ -129,13 +129,15 @@ private:
 bool positive(double value) { return std::isfinite(value) && value > 0.0; }
 
 void check_gemm(const GemmProfile& gemm, const std::string& name, Report& report) {
-    bool fine = !gemm.tiles.empty() && positive(gemm.l2_bandwidth.value);
+    bool fine = !gemm.tiles.empty() && positive(gemm.l2_bandwidth.value) && positive(gemm.split_bandwidth.value) &&
+                positive(gemm.bandwidth) && gemm.bandwidth <= 1.0;
     for (const Tile& tile : gemm.tiles) {
         fine = fine && positive(tile.efficiency) && tile.overhead.value >= 0.0 && tile.step.value >= 0.0;
     }
     for (std::size_t i = 0; i < gemm.output.size(); ++i) fine = fine && positive(gemm.output[i] * gemm.reduced[i]);
-    for (double time :
-         {gemm.launch.value, gemm.fill.value, gemm.split_overhead.value, gemm.exposed_store, gemm.exposed_load}) {
+    for (double fraction : gemm.layout) fine = fine && positive(fraction) && fraction <= 1.0;
+    for (double time : {gemm.launch.value, gemm.fill.value, gemm.split_overhead.value, gemm.shared_overhead,
+                        gemm.exposed_store, gemm.exposed_load}) {
         fine = fine && time >= 0.0;
     }
     if (!fine) report.add(0, name + " has no tiles, or a constant that is not positive", "fit the profile again");
@@ -146,10 +148,12 @@ bool divides(const HeadKernel& kernel) {
 }
 
 void check(const Profile& profile, Report& report) {
-    bool fine = positive(profile.bandwidth_fraction) && profile.gemm_correction.limit >= 1.0 &&
-                positive(profile.gemm_correction.pivot_s) && profile.collective.own_part >= 0.0 &&
+    bool fine = positive(profile.bandwidth_fraction) && profile.collective.own_part >= 0.0 &&
                 profile.bandwidth_ramp.value >= 0.0 && profile.kernel_gap.value >= 0.0 &&
                 profile.power.clocked >= 0.0 && profile.power.clocked <= 1.0;
+    for (const Correction& correction : profile.gemm_corrections) {
+        fine = fine && correction.limit >= 1.0 && positive(correction.pivot_s);
+    }
     for (const auto& kernels : {profile.stream.fused, profile.stream.eager}) {
         for (const StreamKernel& kernel : kernels) fine = fine && positive(kernel.fraction) && positive(kernel.ragged);
     }
@@ -163,8 +167,9 @@ void check(const Profile& profile, Report& report) {
     });
     fine = fine && positive(profile.collective.ring_bulk.fraction) && positive(profile.collective.peer_bulk.fraction);
     if (!fine) report.add(0, "a constant that prices divide by is not positive", "fit the profile again");
-    check_gemm(profile.gemm, "gemm", report);
-    check_gemm(profile.narrow_gemm, "narrow_gemm", report);
+    for (std::size_t family = 0; family < gemm_family_count; ++family) {
+        check_gemm(profile.kernels(static_cast<GemmFamily>(family)), std::string(gemm_family_names[family]), report);
+    }
 }
 
 }  // namespace
