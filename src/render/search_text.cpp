@@ -148,10 +148,13 @@ std::string recommendation(const SearchResult& found) {
         if (best == nullptr || first.speedup > worth_more_knobs * best->speedup) best = &first;
     }
     if (best == nullptr) return "keep this shape; none of equal size is predicted to be faster.";
-    return fmt::format("{} {}: {} the speed ({}), parameters {}{}", best->proven() ? "take" : "try",
-                       changes_text(*best), speedup_text(best->speedup), speedup_interval(best->low, best->high),
-                       change_text(best->parameter_change),
-                       best->proven() ? "." : "; the interval includes no gain, so measure before you commit to it.");
+    const bool depth = std::any_of(best->changed.begin(), best->changed.end(),
+                                   [](const std::string& change) { return change.starts_with("layers "); });
+    return fmt::format(
+        "{} {}: {} the speed ({}), parameters {}{}{}", best->proven() ? "take" : "try", changes_text(*best),
+        speedup_text(best->speedup), speedup_interval(best->low, best->high), change_text(best->parameter_change),
+        best->proven() ? "." : "; the interval includes no gain, so measure before you commit to it.",
+        depth ? " What another depth does to quality is disputed (docs/quality.md); --fix layers keeps it." : "");
 }
 
 std::string search_text(const SearchReport& report, const Style& style) {

@@ -277,28 +277,32 @@ Slice Space::slice(std::uint32_t variant, std::int64_t hidden) const {
 
 /// Drops the widths that no combination of the others can use.
 void Space::trim(Slice& slice) const {
-    Range used{slice.ffn.size(), 0};
+    std::vector<std::int64_t> starts(slice.ffn.size() + 1, 0);  // ranges that begin here, less those that end
     slice.size = 0.0;
     for (std::size_t set = 0; set < slice.heads.size(); ++set) {
         for (const std::int64_t layers : slice.layers) {
             for (std::size_t words = 0; words < slice.vocab.size(); ++words) {
                 const Range range = widths(slice, slice.params(set, words, count(layers)), count(layers));
-                if (range.first >= range.last) continue;
-                used = {std::min(used.first, range.first), std::max(used.last, range.last)};
+                ++starts[range.first];
+                --starts[range.last];
                 slice.size += static_cast<double>(range.last - range.first);
             }
         }
     }
-    if (used.first >= used.last) {
+    std::size_t kept = 0;
+    std::int64_t users = 0;
+    for (std::size_t width = 0; width < slice.ffn.size(); ++width) {
+        users += starts[width];
+        if (users == 0) continue;
+        slice.ffn[kept] = slice.ffn[width];
+        slice.ffn_params[kept++] = slice.ffn_params[width];
+    }
+    slice.ffn.resize(kept);
+    slice.ffn_params.resize(kept);
+    if (kept == 0) {
         slice.layers.clear();
         return;
     }
-    const auto cut = [&](auto& list) {
-        list.erase(list.begin() + static_cast<std::ptrdiff_t>(used.last), list.end());
-        list.erase(list.begin(), list.begin() + static_cast<std::ptrdiff_t>(used.first));
-    };
-    cut(slice.ffn);
-    cut(slice.ffn_params);
     slice.shape.ffn = slice.ffn.front();
     const std::int64_t moved = slice.ffn_params.front();
     for (std::int64_t& params : slice.ffn_params) params -= moved;

@@ -29,7 +29,7 @@ OpGraph update_of(const OpGraph& graph) {
 }
 
 std::int64_t along(std::int64_t a, std::int64_t b, double x) {
-    return a + std::llround(static_cast<double>(b - a) * x);
+    return a + static_cast<std::int64_t>(static_cast<double>(b - a) * x + 0.5);  // sizes grow with dimensions
 }
 Bytes along(Bytes a, Bytes b, double x) { return a + (b - a) * x; }
 Gemm along(Gemm a, const Gemm& b, double x) {
