@@ -21,14 +21,17 @@ class Layer(nn.Module):
         self.q_width, self.kv_width = heads * self.head, kv_heads * self.head
         self.gated = shape["mlp"] == "swiglu"
         self.parallel = shape["block"] == "parallel"
-        biased = not self.gated
+        biased = not self.gated  # what a shape does not say is as tilewright-measure's layer has it
+        self.rotary = shape.get("positions", "rotary" if self.gated else "none") == "rotary"
+        norms = shape.get("norms_per_layer", 1 if self.parallel else 2)
         self.norm1 = self.make_norm(shape)
-        self.norm2 = None if self.parallel else self.make_norm(shape)
-        self.qkv = nn.Linear(hidden, self.q_width + 2 * self.kv_width, bias=biased)
-        self.proj = nn.Linear(self.q_width, hidden, bias=biased)
-        self.up = nn.Linear(hidden, shape["ffn"] * (2 if self.gated else 1), bias=biased)
-        self.down = nn.Linear(shape["ffn"], hidden, bias=biased)
-        if self.gated:
+        self.norm2 = self.make_norm(shape) if norms > 1 else None
+        mlp_bias = shape.get("bias_mlp", biased)
+        self.qkv = nn.Linear(hidden, self.q_width + 2 * self.kv_width, bias=shape.get("bias_qkv", biased))
+        self.proj = nn.Linear(self.q_width, hidden, bias=shape.get("bias_projection", biased))
+        self.up = nn.Linear(hidden, shape["ffn"] * (2 if self.gated else 1), bias=mlp_bias)
+        self.down = nn.Linear(shape["ffn"], hidden, bias=mlp_bias)
+        if self.rotary:
             rate = 10000.0 ** (-torch.arange(0, self.head, 2, dtype=torch.float64) / self.head)
             angle = torch.outer(torch.arange(shape["seq"], dtype=torch.float64), rate).repeat(1, 2)
             self.register_buffer("cosine", angle.cos().float(), persistent=False)
@@ -43,7 +46,7 @@ class Layer(nn.Module):
         batch, seq, _ = x.shape
         q, k, v = self.qkv(x).split([self.q_width, self.kv_width, self.kv_width], dim=-1)
         q, k, v = (part.view(batch, seq, -1, self.head).transpose(1, 2) for part in (q, k, v))
-        if self.gated:
+        if self.rotary:
             q, k = turn(q, self.cosine, self.sine), turn(k, self.cosine, self.sine)
         grouped = self.q_width != self.kv_width
         o = F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=grouped)
@@ -59,7 +62,7 @@ class Layer(nn.Module):
     def forward(self, x):
         n = self.norm1(x)
         if self.parallel:
-            return x + self.attend(n) + self.mlp(n)
+            return x + self.attend(n) + self.mlp(n if self.norm2 is None else self.norm2(x))
         x = x + self.attend(n)
         return x + self.mlp(self.norm2(x))
 

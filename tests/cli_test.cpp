@@ -9,12 +9,15 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "cli/verb.h"
+#include "cli/write_configs.h"
 #include "read/document.h"
+#include "tilewright/read.h"
 
 namespace {
 
@@ -165,8 +168,8 @@ TEST(Cli, EveryJsonDocumentReadsAndNamesItsSchema) {
         {"predict gpt2 --gpu h200", "tilewright.predict/1"},
         {"predict mixtral-8x7b --gpu h100 --phase decode --tp 2 --scope layer", "tilewright.predict/1"},
         {"lint gpt2 --gpu h200", "tilewright.lint/1"},
-        {"search gpt2 --gpu h200", "tilewright.search/1"},
-        {"advise gpt2 --gpu h200", "tilewright.advise/1"},
+        {"search gpt2 --gpu h200", "tilewright.search/2"},
+        {"advise gpt2 --gpu h200", "tilewright.advise/2"},
         {"compare gpt2 --heads 6 --gpu h200", "tilewright.compare/1"},
         {"report gpt2 --gpu h200", "tilewright.report/1"},
         {"reproduce", "tilewright.experiments/1"},
@@ -220,6 +223,24 @@ TEST(Cli, AnInterruptedBulkRunKeepsItsRowsAndExits130) {
     const auto commas = [](const std::string& line) { return std::count(line.begin(), line.end(), ','); };
     EXPECT_EQ(commas(lines.back()), commas(lines.front()));
     EXPECT_TRUE(slurp(to).ends_with('\n'));
+}
+
+TEST(Cli, AnInterruptedSearchShowsTheBestSoFarAndExits130) {
+    const Outcome seen =
+        run("tilewright search gpt3-6.7b --gpu h200 --step ffn=1,hidden=8 --tolerance 0.05 --fewer-kv-heads "
+            "& sleep 2; kill -INT $!; wait $!");
+    EXPECT_EQ(seen.code, 130);
+    EXPECT_NE(seen.out.find("Interrupted: "), std::string::npos) << seen.out << seen.err;
+    EXPECT_NE(seen.out.find("Recommendation: "), std::string::npos);
+}
+
+TEST(Cli, ConfigurationsReadBackAsTheSameShape) {
+    // latent attention, another form of experts, heads that do not divide the hidden size of a GPT
+    const std::set<std::string> unsaid = {"deepseek-v2-lite", "deepseek-v3", "qwen3-30b-a3b", "gpt3-13b"};
+    for (const std::string& name : tilewright::model_names()) {
+        const tilewright::cli::Config config = tilewright::cli::config_of(*tilewright::find_model(name));
+        EXPECT_EQ(config.lost.empty(), !unsaid.contains(name)) << name << "\n" << config.text;
+    }
 }
 
 }  // namespace

@@ -1,8 +1,14 @@
-// Faster shapes of equal size: search(…) -> Candidates.
+// Faster shapes of equal size: search(…) -> Candidates. The space says what is legal, the walk visits all of it in
+// slices that share nothing (so that they may run on several threads), rank says what is kept.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tilewright/cost.h"
@@ -11,35 +17,160 @@
 
 namespace tilewright {
 
+/// What a search may turn; the first seven are dimensions of the shape.
+enum class Knob { Hidden, Layers, Heads, KvHeads, HeadDim, Ffn, Vocab, Mlp, Block, Batch, Tp };
+inline constexpr std::size_t axis_count = 7;
+inline constexpr std::array<std::string_view, 11> knob_names{"hidden", "layers", "heads", "kv_heads", "head_dim", "ffn",
+                                                             "vocab",  "mlp",    "block", "batch",    "tp"};
+
+/// What one dimension may be. The baseline's own value is always allowed.
+struct Axis {
+    bool fixed = false;    ///< stays as the baseline has it
+    std::int64_t low = 0;  ///< 0 for both: as far as the guards let it go
+    std::int64_t high = 0;
+    std::int64_t step = 0;             ///< 0: what suits the hardware
+    std::vector<std::int64_t> values;  ///< when there are any, only these
+};
+
+struct Between {
+    double low = 0.0;
+    double high = std::numeric_limits<double>::infinity();
+};
+
+/// What keeps a model as good as the baseline; docs/quality.md has the source of each. A baseline outside a range
+/// widens it.
+struct Guards {
+    Between params{0.99, 1.01};         ///< parameter count over the baseline's
+    double max_flops = 1.03;            ///< FLOPs per token over the baseline's
+    Between aspect{0.5, 2.0};           ///< hidden / layers over the baseline's
+    Between mlp_ratio{2.0, 5.4};        ///< ffn / hidden of a plain MLP; a gated one has two thirds of it
+    Between attention_width{1.0, 1.0};  ///< heads * head_dim / hidden over the baseline's
+    double min_depth = 0.5;             ///< layers over the baseline's
+    bool fewer_kv_heads = false;        ///< than the baseline has
+};
+
+/// What is held instead of the parameter count. Within a time or a memory the largest shape is sought, at equal FLOPs
+/// the fastest.
+struct Budget {
+    std::optional<Between> flops_per_token;
+    std::optional<Seconds> time;  ///< of a step, at the baseline's tokens and GPUs
+    std::optional<Bytes> memory;  ///< of one GPU
+};
+
+struct SearchOptions {
+    std::array<Axis, axis_count> axes;  ///< by Knob
+    std::vector<MlpKind> mlps;          ///< empty, like the next three: as the baseline has it
+    std::vector<BlockForm> blocks;
+    std::vector<std::int64_t> batches;
+    std::vector<std::int64_t> tps;
+    Guards guards;
+    Budget budget;
+    std::size_t keep = 5;  ///< shapes of each kind
+
+    Axis& axis(Knob knob) { return axes[static_cast<std::size_t>(knob)]; }
+    const Axis& axis(Knob knob) const { return axes[static_cast<std::size_t>(knob)]; }
+};
+
+/// A GPU to be fast on and its share in the verdict.
+struct Target {
+    Pricer pricer;
+    double weight = 1.0;
+};
+
+/// A change and the component that it moves most.
+struct Cause {
+    std::string change;  ///< "heads 32 -> 20"
+    Component component = Component::Mlp;
+    double speedup = 1.0;  ///< of that component
+};
+
 /// A shape proposed instead of the baseline.
 struct Candidate {
     Shape shape;
-    Seconds time;
-    double speedup = 1.0;  ///< baseline time over this one
+    Workload workload;
+    Seconds time;          ///< of its step, on the first target
+    double speedup = 1.0;  ///< baseline time over this one at equal tokens and GPUs; of a basket, the weighted one
     double low = 1.0;      ///< 90% interval of the speed-up
     double high = 1.0;
     std::int64_t params = 0;
     double parameter_change = 0.0;     ///< relative to the baseline
-    std::vector<std::string> changed;  ///< "heads 32 -> 20"
-};
+    double flops_change = 0.0;         ///< per token
+    Bytes kv_per_token;                ///< of the KV cache, the whole model's
+    int knobs = 0;                     ///< how many were turned
+    std::vector<std::string> changed;  ///< "heads 32 -> 20"; what follows from a change is not listed
+    std::vector<Cause> causes;
 
-struct SearchOptions {
-    double parameter_tolerance = 0.01;
-    std::int64_t min_head_dim = 64;
-    std::int64_t max_head_dim = 128;
-    std::size_t keep = 5;
+    /// The interval lies above one.
+    bool proven() const { return low > 1.0; }
 };
 
 struct SearchResult {
-    std::int64_t shapes_in_space = 0;
+    std::int64_t shapes_in_space = 0;  ///< that pass every guard; an upper bound when the walk was cut off
     std::int64_t shapes_priced = 0;
-    std::vector<Candidate> candidates;  ///< fastest first
+    bool exhaustive = true;                  ///< every shape of the space was priced: the first free one is the optimum
+    std::vector<Candidate> one_knob;         ///< the best of each single knob, best first
+    std::vector<Candidate> two_knobs;        ///< the best of each pair
+    std::vector<Candidate> candidates;       ///< the best of each family (hidden size and heads), best first
+    std::vector<Candidate> parameter_front;  ///< no other is faster with a smaller change of the parameter count
+    std::vector<Candidate> kv_front;         ///< no other is faster with a smaller KV cache
+
+    /// Null when nothing is better than the baseline.
+    const Candidate* best() const { return candidates.empty() ? nullptr : candidates.data(); }
 };
 
-/// Every shape that keeps hidden size and layers and differs in heads, vocabulary padding and MLP width is priced;
-/// those faster than the given one are kept. Kernels that are the same in both cancel in the interval of a speed-up:
-/// only the changed ones widen it, the errors of the two sides taken as independent. The shape must be able to run in
-/// the workload.
+/// A shape of the space as the walk knows it: its sizes and its score, baseline over shape inverted (lower is better).
+struct Point {
+    double score = std::numeric_limits<double>::infinity();
+    std::uint32_t turned = 0;                     ///< a bit for each Knob
+    std::uint32_t variant = 0;                    ///< which of the space's workloads and switches
+    std::array<std::int64_t, axis_count> size{};  ///< by Knob
+    double parameter_change = 0.0;                ///< relative, without its sign
+    double kv = 0.0;                              ///< elements of the KV cache per token
+
+    /// By score, then fewer knobs, then sizes: a total order, so that nothing depends on who came first.
+    friend bool operator<(const Point& a, const Point& b);
+};
+
+/// What a walk has kept so far; merging is associative, and its order does not matter.
+struct Kept {
+    static constexpr std::size_t bins = 32;
+    std::int64_t in_space = 0;
+    std::int64_t priced = 0;
+    std::vector<Point> families;        ///< sorted
+    std::vector<Point> by_knobs;        ///< the best of each set of one or two knobs, by that set
+    std::array<Point, bins> by_change;  ///< the best within that share of the largest parameter change
+    std::vector<Point> by_cache;        ///< rising cache, falling score
+
+    void merge(const Kept& other, std::size_t keep);
+};
+
+/// A search made ready: its space, its targets, the baseline's price on each.
+class Search {
+public:
+    /// The shape and the workload must each be valid. Where they do not fit each other (heads that tp does not divide)
+    /// the baseline is priced as if padded.
+    Search(const Shape& shape, const Workload& workload, std::vector<Target> targets,
+           const SearchOptions& options = {});
+    ~Search();
+    Search(Search&&) noexcept;
+    Search& operator=(Search&&) noexcept;
+
+    std::size_t slices() const;  ///< parts of the space that can be walked in any order, on any thread
+    double size_bound() const;   ///< shapes in the space, before the guard on FLOPs
+    /// Opens the steps of ffn, hidden and layers until at most that many shapes remain.
+    void coarsen(double most);
+    std::string steps_text() const;  ///< "hidden 64, layers 1, ffn 64"
+    std::size_t keep() const;
+
+    Kept walk(std::size_t slice) const;
+    SearchResult finish(const Kept& kept) const;
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// Walks every slice, one after another.
 SearchResult search(const Shape& shape, const Workload& workload, const Pricer& pricer,
                     const SearchOptions& options = {});
 

@@ -1,8 +1,10 @@
 // `advise`: predict, lint and search the same request, and show them together.
 #include "render/advise.h"
 
+#include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/request.h"
+#include "cli/search_threads.h"
 #include "cli/verb.h"
 
 namespace tilewright::cli {
@@ -14,11 +16,11 @@ Result<int> run_advise(const Arguments& arguments, Session& session) {
     if (!request) return request.problems();
     if (Problems problems = misfit(arguments, *request); !problems.empty()) return problems;
     const Pricer pricer = request->pricer();
+    const Search search(request->shape, request->workload, {{pricer, 1.0}});
     const render::Advice advice{predict(*request, render::Scope::Model),
-                                lint(request->shape, request->workload, pricer),
-                                search(request->shape, request->workload, pricer)};
+                                lint(request->shape, request->workload, pricer), run_slices(search, core_count())};
     session.out = arguments.has("--json") ? advise_json(advice) : advise_text(advice, session.out_style);
-    return exit_fine;
+    return interrupted() ? exit_interrupted : exit_fine;
 }
 
 }  // namespace tilewright::cli

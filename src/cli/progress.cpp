@@ -29,11 +29,21 @@ void Progress::step() {
     show(now);
 }
 
+void Progress::at(std::int64_t done, double total) {
+    done_ = done;
+    total_ = total;
+    const auto now = steady_clock::now();
+    if (visible_ && now - start_ >= std::chrono::seconds(1)) show(now);
+}
+
 void Progress::show(steady_clock::time_point now) {
     const double seconds = std::chrono::duration<double>(now - start_).count();
     const auto done = static_cast<double>(done_);
-    const std::string text =
-        render::grouped_text(done) + " " + unit_ + ", " + render::grouped_text(done / seconds) + "/s";
+    std::string text = render::grouped_text(done) + " " + unit_ + ", " + render::grouped_text(done / seconds) + "/s";
+    if (total_ > done && done > 0.0) {
+        text += ", " + render::percent_text(done / total_) + ", " +
+                render::time_text({seconds * (total_ - done) / done}) + " left";
+    }
     std::fprintf(stderr, "\r\033[K%s", text.c_str());
     last_ = now;
     shown_ = true;

@@ -18,6 +18,9 @@ public:
 
     void step();
 
+    /// So many are done of about `total`; shown with the time left.
+    void at(std::int64_t done, double total);
+
 private:
     void show(std::chrono::steady_clock::time_point now);
 
@@ -25,6 +28,7 @@ private:
     bool visible_;
     bool shown_ = false;
     std::int64_t done_ = 0;
+    double total_ = 0.0;  ///< 0 where it is not known
     std::chrono::steady_clock::time_point start_;
     std::chrono::steady_clock::time_point last_;
 };

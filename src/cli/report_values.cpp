@@ -22,10 +22,20 @@ double operations(const Op& op) {
     return flops(op).value;
 }
 
+/// "hidden 3072, heads 24": a name that a chart has room for.
+std::string short_name(const Candidate& candidate) {
+    std::string name;
+    for (const std::string& change : candidate.changed) {
+        const std::string knob = change.substr(0, change.find(' ')), value = change.substr(change.rfind(' '));
+        name += (name.empty() ? "" : ", ") + knob + value;
+    }
+    return name;
+}
+
 render::Prediction alternative(const Request& request, const Candidate& candidate) {
     Request changed = request;
     changed.shape = candidate.shape;
-    changed.shape.name = render::changes_text(candidate);
+    changed.shape.name = short_name(candidate);
     return predict(changed, render::Scope::Model);
 }
 

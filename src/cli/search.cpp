@@ -1,56 +1,113 @@
-// `search`: faster shapes of equal size.
+// `search`: faster shapes of equal size, on one GPU or a basket of them.
 #include "render/search.h"
 
-#include "cli/options.h"
+#include <algorithm>
+#include <chrono>
+
+#include "cli/interrupt.h"
 #include "cli/request.h"
+#include "cli/search_options.h"
+#include "cli/search_threads.h"
 #include "cli/verb.h"
+#include "cli/write_configs.h"
+#include "render/units.h"
 
 namespace tilewright::cli {
 namespace {
 
-Problems check(const SearchOptions& options, std::int64_t keep) {
-    Problems problems;
-    if (options.parameter_tolerance < 0 || options.parameter_tolerance > 1) {
-        problems.push_back({"--tolerance", 0, "is not between 0 and 1", "0.01 allows one percent"});
+constexpr double largest_space = 1e9;  ///< shapes; a few minutes on two cores
+
+/// The request on the first GPU of --gpu, and that GPU with the others.
+struct BasketRequest {
+    Request request;
+    std::vector<Target> targets;
+    std::vector<render::WeightedGpu> gpus;
+};
+
+Result<BasketRequest> ask(const Arguments& arguments, Session& session) {
+    const auto text = arguments.text("--gpu");
+    const Result<std::vector<Weighted>> names = basket(text.value_or("?"));
+    if (!names) return names.problems();
+    Arguments first = arguments;
+    if (text) first.flags["--gpu"] = names->front().name;
+    Result<Request> request = make_request(first, arguments.operands[0], session);
+    if (!request) return request.problems();
+    BasketRequest asked{std::move(*request), {}, {}};
+    asked.targets.push_back({asked.request.pricer(), names->front().weight});
+    asked.gpus.push_back({asked.request.device.name, names->front().weight});
+    for (std::size_t i = 1; i < names->size(); ++i) {
+        const Result<FoundDevice> found = find_gpu((*names)[i].name);
+        if (!found) return found.problems();
+        const Pricer pricer(found->device, find_profile(found->device), asked.request.workload.clock);
+        asked.targets.push_back({pricer, (*names)[i].weight});
+        asked.gpus.push_back({found->device.name, (*names)[i].weight});
     }
-    if (options.min_head_dim < 1 || options.max_head_dim < options.min_head_dim) {
-        problems.push_back({"--min-head-dim", 0, "leaves no head size", "keep 1 <= min <= max"});
+    return asked;
+}
+
+/// A baseline that tensor parallelism does not divide is priced as if padded; any other misfit is refused.
+Problems check_baseline(const Arguments& arguments, const Request& request, const Session& session) {
+    const Problems found = validate(request.shape, request.workload);
+    const bool only_tp = std::all_of(found.begin(), found.end(), [](const Problem& p) { return p.where == "tp"; });
+    if (!only_tp) return misfit(arguments, request);
+    for (const Problem& problem : found) warn(session, problem.what + "; the baseline is priced as if padded");
+    return {};
+}
+
+Problems check_size(const Arguments& arguments, Search& search) {
+    const double size = search.size_bound();
+    if (const auto limit = arguments.count("--limit")) {
+        if (*limit < 1) return {{"--limit", 0, "is not positive", "say --limit 1000000"}};
+        search.coarsen(static_cast<double>(*limit));
+        return {};
     }
-    if (keep < 1 || keep > 1000) problems.push_back({"--keep", 0, "is not between 1 and 1000", "the default is 5"});
-    return problems;
+    if (size <= largest_space) return {};
+    return {{"search", 0, "the space has about " + render::grouped_text(size) + " shapes, more than a billion",
+             "take wider steps (--step), fix a dimension (--fix), or let --limit 100000000 widen the steps"}};
 }
 
 }  // namespace
 
 std::vector<FlagGroup> search_flags() {
-    return {device_flags(),
-            workload_flags(),
-            {"Search",
-             {{"--tolerance", "SHARE", "how far the parameter count may move (0.01)", Kind::Real},
-              {"--min-head-dim", "N", "smallest head size allowed (64)", Kind::Count},
-              {"--max-head-dim", "N", "largest head size allowed (256)", Kind::Count},
-              {"--keep", "N", "how many shapes to show (5)", Kind::Count}}},
-            shape_flags(),
-            output_flags()};
+    std::vector<FlagGroup> groups = search_flag_groups();
+    groups.insert(groups.begin(), device_flags());
+    groups.front().flags.front().help += "; several with weights: h100:0.5,a100:0.3";
+    groups.push_back(output_flags());
+    return groups;
 }
 
 Result<int> run_search(const Arguments& arguments, Session& session) {
-    SearchOptions options;
-    options.parameter_tolerance = arguments.real("--tolerance").value_or(options.parameter_tolerance);
-    options.min_head_dim = arguments.count("--min-head-dim").value_or(options.min_head_dim);
-    options.max_head_dim = arguments.count("--max-head-dim").value_or(options.max_head_dim);
-    const std::int64_t keep = arguments.count("--keep").value_or(5);
-    if (Problems problems = check(options, keep); !problems.empty()) return problems;
-    options.keep = static_cast<std::size_t>(keep);
+    const auto start = std::chrono::steady_clock::now();
+    Result<BasketRequest> asked = ask(arguments, session);
+    if (!asked) return asked.problems();
+    const Request& request = asked->request;
+    const Result<SearchOptions> options = search_options(arguments, request.shape);
+    if (!options) return options.problems();
+    if (Problems problems = check_baseline(arguments, request, session); !problems.empty()) return problems;
+    if (options->budget.time && asked->targets.size() > 1) {
+        return Problem{"--time", 0, "is given beside several GPUs", "give one GPU"};
+    }
+    const std::int64_t threads = arguments.count("--threads").value_or(static_cast<std::int64_t>(core_count()));
+    if (threads < 1 || threads > 1024) return Problem{"--threads", 0, "is not between 1 and 1024", "leave it out"};
+    ConfigFolder folder;
+    if (const auto path = arguments.text("--write")) {
+        if (Problems problems = folder.open(*path); !problems.empty()) return problems;
+    }
 
-    const Result<Request> request = make_request(arguments, arguments.operands[0], session);
-    if (!request) return request.problems();
-    if (Problems problems = misfit(arguments, *request); !problems.empty()) return problems;
-    const SearchResult found = search(request->shape, request->workload, request->pricer(), options);
-    const render::Prediction baseline = predict(*request, render::Scope::Model);
-    session.out =
-        arguments.has("--json") ? search_json(baseline, found) : search_text(baseline, found, session.out_style);
-    return exit_fine;
+    Search search(request.shape, request.workload, asked->targets, *options);
+    const double whole = search.size_bound();
+    if (Problems problems = check_size(arguments, search); !problems.empty()) return problems;
+    render::SearchReport report;
+    report.baseline = predict(request, render::Scope::Model);
+    report.found = run_slices(search, static_cast<std::size_t>(threads));
+    report.options = *options;
+    report.gpus = asked->gpus;
+    if (search.size_bound() < whole) report.wider_steps = search.steps_text();
+    if (!report.wider_steps.empty()) report.found.exhaustive = false;
+    if (Problems problems = folder.write(report, session); !problems.empty()) return problems;
+    report.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    session.out = arguments.has("--json") ? search_json(report) : search_text(report, session.out_style);
+    return interrupted() ? exit_interrupted : exit_fine;
 }
 
 }  // namespace tilewright::cli

@@ -1,4 +1,4 @@
-// What `advise` shows, as text (one screen) and as JSON (schema tilewright.advise/1).
+// What `advise` shows, as text (one screen) and as JSON (schema tilewright.advise/2).
 #pragma once
 
 #include <string>

@@ -9,7 +9,7 @@ namespace tilewright::render {
 std::string advise_json(const Advice& advice) {
     const Prediction& prediction = advice.prediction;
     JsonWriter json;
-    json.object().field("schema", "tilewright.advise/1");
+    json.object().field("schema", "tilewright.advise/2");
     json.key("device").object();
     write_device(json, prediction.device);
     json.end();

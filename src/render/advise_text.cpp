@@ -103,7 +103,7 @@ std::string advise_text(const Advice& advice, const Style& style) {
     append_title(out, "What in the shape wastes the chip", style);
     append_findings(out, advice, style);
     append_title(out, "Faster shapes of equal size", style);
-    append_candidates(out, advice.found, style);
+    append_candidates(out, advice.found, 1, style);
     if (advice.found.candidates.empty()) out += "  none found\n";
     out += "\n";
     append_paragraph(out, "Recommendation: " + recommendation(advice.found), 2, style);

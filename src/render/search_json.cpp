@@ -1,35 +1,86 @@
 // The JSON of `search`.
 #include "render/search.h"
 #include "render/values_json.h"
+#include "tilewright/cost_names.h"
 #include "tilewright/device_names.h"
 
 namespace tilewright::render {
+namespace {
 
-void write_candidates(JsonWriter& json, const SearchResult& found) {
-    json.field("shapes_in_space", found.shapes_in_space).field("shapes_priced", found.shapes_priced);
-    json.key("candidates").array();
-    for (const Candidate& candidate : found.candidates) {
-        json.object().field("time_s", candidate.time.value).field("speedup", candidate.speedup);
-        json.field("speedup_low", candidate.low).field("speedup_high", candidate.high);
-        json.field("params", candidate.params).field("parameter_change", candidate.parameter_change);
-        write_texts(json, "changed", candidate.changed);
-        json.key("shape").object();
-        for (const Dimension& dimension : dimensions()) json.field(dimension.name, candidate.shape.*dimension.field);
-        json.end().end();
+void write_causes(JsonWriter& json, const Candidate& candidate) {
+    json.key("causes").array();
+    for (const Cause& cause : candidate.causes) {
+        json.object().field("change", cause.change).field("component", name_of(cause.component));
+        json.field("speedup", cause.speedup).end();
     }
     json.end();
 }
 
-std::string search_json(const Prediction& baseline, const SearchResult& found) {
+void write_candidate(JsonWriter& json, const Candidate& candidate, std::string_view kind) {
+    json.object().field("kind", kind).field("knobs", candidate.knobs);
+    json.field("speedup", candidate.speedup).field("low", candidate.low).field("high", candidate.high);
+    json.field("proven", candidate.proven()).field("time_s", candidate.time.value);
+    json.field("params", candidate.params).field("parameter_change", candidate.parameter_change);
+    json.field("flops_change", candidate.flops_change);
+    json.field("kv_bytes_per_token", candidate.kv_per_token.value);
+    write_texts(json, "changed", candidate.changed);
+    write_causes(json, candidate);
+    json.key("shape").object();
+    for (const Dimension& dimension : dimensions()) json.field(dimension.name, candidate.shape.*dimension.field);
+    json.field("mlp", name_of(candidate.shape.mlp)).field("block", name_of(candidate.shape.block));
+    json.end().field("batch", candidate.workload.batch).field("tp", candidate.workload.parallel.tp).end();
+}
+
+void write_front(JsonWriter& json, std::string_view key, const std::vector<Candidate>& front) {
+    json.key(key).array();
+    for (const Candidate& candidate : front) write_candidate(json, candidate, "front");
+    json.end();
+}
+
+void write_between(JsonWriter& json, std::string_view key, Between range) {
+    json.key(key).array().value(range.low).value(range.high).end();
+}
+
+/// As ratios to the baseline's own value, but for the MLP's.
+void write_guards(JsonWriter& json, const Guards& guards) {
+    json.key("guards").object();
+    write_between(json, "params", guards.params);
+    json.field("max_flops", guards.max_flops).field("min_depth", guards.min_depth);
+    write_between(json, "aspect", guards.aspect);
+    write_between(json, "mlp_ratio", guards.mlp_ratio);
+    write_between(json, "attention_width", guards.attention_width);
+    json.field("fewer_kv_heads", guards.fewer_kv_heads).end();
+}
+
+}  // namespace
+
+void write_candidates(JsonWriter& json, const SearchResult& found) {
+    json.field("shapes_in_space", found.shapes_in_space).field("shapes_priced", found.shapes_priced);
+    json.field("exhaustive", found.exhaustive);
+    json.key("candidates").array();
+    for (const auto& [kind, list] : kinds(found)) {
+        for (const Candidate& candidate : *list) write_candidate(json, candidate, kind);
+    }
+    json.end();
+}
+
+std::string search_json(const SearchReport& report) {
+    const Prediction& baseline = report.baseline;
     JsonWriter json;
-    json.object().field("schema", "tilewright.search/1").field("device", baseline.device.name);
-    json.key("workload").object();
+    json.object().field("schema", "tilewright.search/2").field("device", baseline.device.name);
+    json.key("gpus").array();
+    for (const WeightedGpu& gpu : report.gpus) json.object().field("name", gpu.name).field("weight", gpu.weight).end();
+    json.end().key("workload").object();
     write_workload(json, baseline.workload);
     json.end();
+    write_guards(json, report.options.guards);
     json.key("baseline").object();
     write_summary(json, baseline);
     json.end();
-    write_candidates(json, found);
+    json.field("seconds", report.seconds);
+    write_candidates(json, report.found);
+    write_front(json, "parameter_front", report.found.parameter_front);
+    write_front(json, "kv_cache_front", report.found.kv_front);
     write_texts(json, "used", baseline.used);
     return json.end().take();
 }

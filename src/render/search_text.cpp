@@ -1,11 +1,103 @@
-// The text of `search`: the shapes of equal size, fastest first, and the one to take.
+// The text of `search`: shapes of equal size by how much they change, fastest first, why, and the one to take.
 #include <fmt/format.h>
+
+#include <algorithm>
 
 #include "render/search.h"
 #include "render/table.h"
 #include "render/units.h"
+#include "tilewright/device_names.h"
 
 namespace tilewright::render {
+namespace {
+
+void append_title(std::string& out, std::string_view title, const Style& style) {
+    out += "\n" + paint(title, Tone::Strong, style) + "\n";
+}
+
+/// Both ends, and between them the points that are worth a row.
+std::vector<const Candidate*> thinned(const std::vector<Candidate>& front) {
+    constexpr double worth_a_row = 0.005;
+    std::vector<const Candidate*> points;
+    for (const Candidate& point : front) {
+        if (points.empty() || point.speedup > points.back()->speedup + worth_a_row) points.push_back(&point);
+    }
+    if (points.back() != &front.back()) points.back() = points.size() > 1 ? &front.back() : points.back();
+    return points;
+}
+
+void append_front(std::string& out, const std::vector<Candidate>& front, std::string_view what, const Style& style) {
+    const std::vector<const Candidate*> points = front.empty() ? std::vector<const Candidate*>{} : thinned(front);
+    if (points.size() < 2) return;
+    append_title(out, fmt::format("Speed against {}", what), style);
+    Table table({{"speed-up", Align::Right},
+                 {"params", Align::Right},
+                 {"KV per token", Align::Right},
+                 {"change", Align::Left, true}});
+    for (const Candidate* point : points) {
+        table.row({speedup_text(point->speedup), change_text(point->parameter_change), bytes_text(point->kv_per_token),
+                   changes_text(*point)});
+    }
+    table.append_to(out, style);
+}
+
+std::string range_text(Between range) { return fmt::format("{:g}–{:g}", range.low, range.high); }
+
+std::string guards_text(const SearchOptions& options) {
+    const Guards& guards = options.guards;
+    const Budget& budget = options.budget;
+    std::string size = "parameters " + range_text(guards.params);
+    if (budget.flops_per_token) size = "FLOPs per token " + range_text(*budget.flops_per_token);
+    if (budget.time) size = "step time up to " + time_text(*budget.time);
+    if (budget.memory) size = "memory up to " + bytes_text(*budget.memory);
+    const bool equal = !budget.flops_per_token && !budget.time && !budget.memory;
+    if (equal) size += fmt::format(", FLOPs per token up to {:g}", guards.max_flops);
+    return fmt::format(
+        "Guards: {}, hidden/layers {} (all over the baseline's), depth from {:g}, ffn/hidden {}, kv heads {}.", size,
+        range_text(guards.aspect), guards.min_depth, range_text(guards.mlp_ratio),
+        guards.fewer_kv_heads ? "free" : "not fewer");
+}
+
+std::string coverage_text(const SearchReport& report) {
+    const SearchResult& found = report.found;
+    const std::string priced = grouped_text(static_cast<double>(found.shapes_priced));
+    if (found.exhaustive) {
+        return fmt::format("All {} shapes of the space were priced: the first free one is the optimum under the model.",
+                           priced);
+    }
+    if (!report.wider_steps.empty()) {
+        return fmt::format("A bounded walk: {} shapes in wider steps ({}); a shape between them may be faster.", priced,
+                           report.wider_steps);
+    }
+    return fmt::format("Interrupted: {} of up to {} shapes were priced; these are the best so far.", priced,
+                       grouped_text(static_cast<double>(found.shapes_in_space)));
+}
+
+std::string basket_text(const std::vector<WeightedGpu>& gpus) {
+    std::string text;
+    for (const WeightedGpu& gpu : gpus)
+        text += fmt::format("{}{} {:g}", text.empty() ? "" : ", ", gpu.name, gpu.weight);
+    return "Basket: " + text + "; speed-ups are weighted, times are those of the first.";
+}
+
+std::string largest_text(const SearchResult& found) {
+    const Candidate* best = found.best();
+    if (best == nullptr) return "no other shape fits this budget.";
+    return fmt::format("the largest within the budget: {}, {} parameters ({}), {} the speed.", changes_text(*best),
+                       count_text(static_cast<double>(best->params)), change_text(best->parameter_change),
+                       speedup_text(best->speedup));
+}
+
+bool listed_before(const std::vector<const Candidate*>& shown, const Candidate& candidate) {
+    return std::any_of(shown.begin(), shown.end(),
+                       [&](const Candidate* other) { return other->changed == candidate.changed; });
+}
+
+}  // namespace
+
+std::array<std::pair<std::string_view, const std::vector<Candidate>*>, 3> kinds(const SearchResult& found) {
+    return {{{"one knob", &found.one_knob}, {"two knobs", &found.two_knobs}, {"free", &found.candidates}}};
+}
 
 std::string changes_text(const Candidate& candidate) {
     std::string text;
@@ -13,49 +105,73 @@ std::string changes_text(const Candidate& candidate) {
     return text;
 }
 
-void append_candidates(std::string& out, const SearchResult& found, const Style& style) {
-    if (found.candidates.empty()) return;
-    Table table({{"speed-up", Align::Right},
-                 {"interval"},
-                 {"time", Align::Right},
-                 {"params", Align::Right},
-                 {"change", Align::Left, true}});
-    for (const Candidate& candidate : found.candidates) {
-        table.row({{speedup_text(candidate.speedup), Tone::Good},
-                   speedup_interval(candidate.low, candidate.high),
-                   time_text(candidate.time),
-                   change_text(candidate.parameter_change),
-                   changes_text(candidate)});
+std::string causes_text(const Candidate& candidate) {
+    std::string text;
+    for (const Cause& cause : candidate.causes) {
+        const bool faster = cause.speedup >= 1.0;
+        text +=
+            fmt::format("{}{}: {} {:.2f} times {}", text.empty() ? "" : "; ", cause.change, name_of(cause.component),
+                        faster ? cause.speedup : 1.0 / cause.speedup, faster ? "faster" : "slower");
     }
-    table.append_to(out, style);
+    return text;
+}
+
+void append_candidates(std::string& out, const SearchResult& found, std::size_t most, const Style& style) {
+    Table table({{""},
+                 {"speed-up", Align::Right},
+                 {"interval"},
+                 {"params", Align::Right},
+                 {"change and what it moves most", Align::Left, true}});
+    std::vector<const Candidate*> shown;
+    for (const auto& [kind, list] : kinds(found)) {
+        std::size_t rows = 0;
+        for (const Candidate& candidate : *list) {
+            if (rows == most || listed_before(shown, candidate)) continue;
+            table.row({rows++ == 0 ? std::string(kind) : "",
+                       {speedup_text(candidate.speedup), candidate.proven() ? Tone::Good : Tone::Plain},
+                       speedup_interval(candidate.low, candidate.high) + (candidate.proven() ? "" : " not proven"),
+                       change_text(candidate.parameter_change),
+                       causes_text(candidate)});
+            shown.push_back(&candidate);
+        }
+    }
+    if (!table.empty()) table.append_to(out, style);
 }
 
 std::string recommendation(const SearchResult& found) {
     constexpr double worth_a_change = 1.005;
-    if (found.candidates.empty() || found.candidates.front().speedup < worth_a_change) {
-        return "keep this shape; none of equal size is predicted to be faster.";
+    constexpr double worth_more_knobs = 1.03;  // of the better one over the simpler
+    const Candidate* best = nullptr;
+    for (const auto& [kind, list] : kinds(found)) {
+        if (list->empty() || list->front().speedup < worth_a_change) continue;
+        const Candidate& first = list->front();
+        if (best == nullptr || first.speedup > worth_more_knobs * best->speedup) best = &first;
     }
-    const Candidate& best = found.candidates.front();
-    const bool sure = best.low > 1.0;
-    return fmt::format("{} {}: {} the speed ({}), parameters {}{}", sure ? "take" : "try", changes_text(best),
-                       speedup_text(best.speedup), speedup_interval(best.low, best.high),
-                       change_text(best.parameter_change),
-                       sure ? "." : "; the interval includes no gain, so measure before you commit to it.");
+    if (best == nullptr) return "keep this shape; none of equal size is predicted to be faster.";
+    const bool depth = std::any_of(best->changed.begin(), best->changed.end(),
+                                   [](const std::string& change) { return change.starts_with("layers "); });
+    return fmt::format(
+        "{} {}: {} the speed ({}), parameters {}{}{}", best->proven() ? "take" : "try", changes_text(*best),
+        speedup_text(best->speedup), speedup_interval(best->low, best->high), change_text(best->parameter_change),
+        best->proven() ? "." : "; the interval includes no gain, so measure before you commit to it.",
+        depth ? " What another depth does to quality is disputed (docs/quality.md); --fix layers keeps it." : "");
 }
 
-std::string search_text(const Prediction& baseline, const SearchResult& found, const Style& style) {
+std::string search_text(const SearchReport& report, const Style& style) {
+    const Budget& budget = report.options.budget;
+    const bool largest = budget.time || budget.memory;
     std::string out;
-    append_header(out, baseline, style);
-    append_candidates(out, found, style);
-    if (!found.candidates.empty()) out += "\n";
-    append_paragraph(
-        out,
-        fmt::format("Looked at {} shapes of equal size, priced {}; baseline {}.",
-                    grouped_text(static_cast<double>(found.shapes_in_space)),
-                    grouped_text(static_cast<double>(found.shapes_priced)), time_text(baseline.step.sum.time)),
-        2, style);
-    append_evidence(out, baseline, style);
-    append_paragraph(out, "Recommendation: " + recommendation(found), 2, style);
+    append_header(out, report.baseline, style);
+    append_candidates(out, report.found, report.options.keep, style);
+    if (!largest) append_front(out, report.found.parameter_front, "a change of the parameter count", style);
+    if (!largest) append_front(out, report.found.kv_front, "the KV cache", style);
+    out += "\n";
+    if (report.gpus.size() > 1) append_paragraph(out, basket_text(report.gpus), 2, style);
+    append_paragraph(out, coverage_text(report), 2, style);
+    append_paragraph(out, guards_text(report.options), 2, style);
+    append_evidence(out, report.baseline, style);
+    append_paragraph(out, "Recommendation: " + (largest ? largest_text(report.found) : recommendation(report.found)), 2,
+                     style);
     return out;
 }
 

@@ -1,80 +1,254 @@
 #include "search/rank.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
-namespace tilewright::rank {
-namespace {
+#include "tilewright/names.h"
 
-bool same_kernel(const Op& a, const Op& b) { return a.name == b.name && a.count == b.count && a.work == b.work; }
+namespace tilewright {
 
-/// Times of the kernels of `step` that `other` does not launch, with their interval.
-struct Changed {
-    double time = 0.0;
-    double below = 0.0;  ///< by how much it may be less
-    double above = 0.0;  ///< by how much it may be more
-};
-
-Changed changed_kernels(const GraphCost& step, const GraphCost& other) {
-    Changed sum;
-    for (const PricedOp& priced : step.ops) {
-        const bool kept = std::any_of(other.ops.begin(), other.ops.end(),
-                                      [&](const PricedOp& o) { return same_kernel(priced.op, o.op); });
-        if (kept) continue;
-        const double count = static_cast<double>(priced.op.count);
-        sum.time += priced.total.value;
-        sum.below += (priced.cost.time - priced.cost.low).value * count;
-        sum.above += (priced.cost.high - priced.cost.time).value * count;
-    }
-    return sum;
+bool operator<(const Point& a, const Point& b) {
+    if (a.score != b.score) return a.score < b.score;
+    const int knobs_a = std::popcount(a.turned), knobs_b = std::popcount(b.turned);
+    if (knobs_a != knobs_b) return knobs_a < knobs_b;
+    return a.variant != b.variant ? a.variant < b.variant : a.size < b.size;
 }
 
-/// The dimensions to set, in order; what set_dimension moves along with one is not listed again.
-std::vector<std::string> differences(Shape from, const Shape& to) {
-    std::vector<std::string> found;
-    for (const auto& [name, field] : dimensions()) {
-        if (from.*field == to.*field) continue;
-        found.push_back(std::string(name) + " " + std::to_string(from.*field) + " -> " + std::to_string(to.*field));
-        set_dimension(from, name, to.*field);
+namespace {
+
+/// Only points that no other betters in both ways, by rising cache.
+void keep_front(std::vector<Point>& points) {
+    std::sort(points.begin(), points.end(),
+              [](const Point& a, const Point& b) { return a.kv != b.kv ? a.kv < b.kv : a < b; });
+    std::vector<Point> front;
+    for (const Point& point : points) {
+        if (front.empty() || point.score < front.back().score) front.push_back(point);
     }
-    return found;
+    points = std::move(front);
 }
 
 }  // namespace
 
-Candidate compare(const Priced& baseline, const Priced& other) {
-    const double time = baseline.step.sum.time.value;
-    const Changed before = changed_kernels(baseline.step, other.step);
-    const Changed after = changed_kernels(other.step, baseline.step);
-    const double gain = (baseline.step.sum.time - other.step.sum.time).value;  // the clock may move the others too
-    const double params = static_cast<double>(count_parameters(baseline.shape).total);
+void Kept::merge(const Kept& other, std::size_t keep) {
+    in_space += other.in_space;
+    priced += other.priced;
+    families.insert(families.end(), other.families.begin(), other.families.end());
+    std::sort(families.begin(), families.end());
+    if (families.size() > keep) families.resize(keep);
+    for (const Point& point : other.by_knobs) {
+        const auto known = std::find_if(by_knobs.begin(), by_knobs.end(),
+                                        [&](const Point& kept) { return kept.turned == point.turned; });
+        if (known == by_knobs.end()) {
+            by_knobs.push_back(point);
+        } else {
+            *known = std::min(*known, point);
+        }
+    }
+    for (std::size_t i = 0; i < bins; ++i) by_change[i] = std::min(by_change[i], other.by_change[i]);
+    by_cache.insert(by_cache.end(), other.by_cache.begin(), other.by_cache.end());
+    keep_front(by_cache);
+}
 
-    Candidate result;
-    result.shape = other.shape;
-    result.time = other.step.sum.time;
-    result.speedup = time / (time - gain);
-    result.low = time / (time - gain + std::hypot(before.below, after.above));
-    result.high = time / std::max(time - gain - std::hypot(before.above, after.below), time - before.time);
-    result.params = count_parameters(other.shape).total;
-    result.parameter_change = static_cast<double>(result.params) / params - 1.0;
-    result.changed = differences(baseline.shape, other.shape);
+namespace rank {
+namespace {
+
+/// A kernel with all its launches.
+struct Launched {
+    const Op* op;
+    const Cost* cost;
+    double count;
+};
+
+std::vector<Launched> launches(const GraphCost& step, double scale) {
+    std::vector<Launched> found;
+    for (const PricedOp& priced : step.ops) {
+        const double count = static_cast<double>(priced.op.count) * (priced.op.pass == Pass::Update ? 1.0 : scale);
+        const auto known = std::find_if(found.begin(), found.end(),
+                                        [&](const Launched& other) { return other.op->work == priced.op.work; });
+        if (known == found.end()) {
+            found.push_back({&priced.op, &priced.cost, count});
+        } else {
+            known->count += count;
+        }
+    }
+    return found;
+}
+
+/// Times of what one step launches more than another, with the squares of how far off they may be.
+struct Surplus {
+    double time = 0.0;
+    double below = 0.0;
+    double above = 0.0;
+};
+
+Surplus surplus(const std::vector<Launched>& of, const std::vector<Launched>& over) {
+    Surplus sum;
+    for (const Launched& kernel : of) {
+        const auto same = std::find_if(over.begin(), over.end(),
+                                       [&](const Launched& other) { return other.op->work == kernel.op->work; });
+        const double count = kernel.count - (same == over.end() ? 0.0 : same->count);
+        if (count <= 0.0) continue;
+        sum.time += kernel.cost->time.value * count;
+        sum.below += std::pow((kernel.cost->time - kernel.cost->low).value * count, 2);
+        sum.above += std::pow((kernel.cost->high - kernel.cost->time).value * count, 2);
+    }
+    return sum;
+}
+
+double total(const GraphCost& step, double scale) {
+    double sum = 0.0;
+    for (const PricedOp& priced : step.ops) sum += priced.total.value * (priced.op.pass == Pass::Update ? 1.0 : scale);
+    return sum;
+}
+
+/// The score with its interval; weights add up to one.
+struct Score {
+    double value = 0.0, low = 0.0, high = 0.0;
+};
+
+Score score(std::span<const Target> targets, const Priced& baseline, const Priced& other) {
+    double weights = 0.0;
+    for (const Target& target : targets) weights += target.weight;
+    Score sum;
+    for (std::size_t t = 0; t < targets.size(); ++t) {
+        const auto before = launches(baseline.steps[t], 1.0), after = launches(other.steps[t], other.scale);
+        const Surplus gone = surplus(before, after), come = surplus(after, before);
+        const double base = total(baseline.steps[t], 1.0), time = total(other.steps[t], other.scale);
+        const double share = targets[t].weight / weights;
+        const double least = std::max(time - std::sqrt(gone.above + come.below), base - gone.time);
+        sum.value += share * (time / base);
+        sum.high += share * ((time + std::sqrt(gone.below + come.above)) / base);
+        sum.low += share * (std::min(time, least) / base);
+    }
+    return sum;
+}
+
+using Times = std::array<double, 14>;
+
+Times by_component(const GraphCost& step, double scale) {
+    Times times{};
+    for (const PricedOp& priced : step.ops) {
+        times.at(static_cast<std::size_t>(priced.op.component)) +=
+            priced.total.value * (priced.op.pass == Pass::Update ? 1.0 : scale);
+    }
+    return times;
+}
+
+/// What was moved most, in the direction of the whole.
+Cause cause_of(std::string change, const Times& before, const Times& after) {
+    double whole = 0.0;
+    for (std::size_t i = 0; i < before.size(); ++i) whole += before[i] - after[i];
+    const double sign = whole < 0.0 ? -1.0 : 1.0;
+    std::size_t most = 0;
+    for (std::size_t i = 1; i < before.size(); ++i) {
+        if (sign * (before[i] - after[i]) > sign * (before[most] - after[most])) most = i;
+    }
+    const double speedup = after[most] > 0.0 ? before[most] / after[most] : 1.0;
+    return {std::move(change), static_cast<Component>(most), speedup};
+}
+
+std::string joined(const std::vector<std::string>& texts) {
+    std::string all;
+    for (const std::string& text : texts) all += (all.empty() ? "" : ", ") + text;
+    return all;
+}
+
+std::vector<std::string> changes(const Priced& from, const Priced& to) {
+    std::vector<std::string> found = space::differences(from.shape, to.shape);
+    const auto word = [&](std::string_view name, const auto& before, const auto& after) {
+        if (before != after)
+            found.push_back(std::string(name) + " " + std::string(before) + " -> " + std::string(after));
+    };
+    const auto number = [](std::int64_t value) { return std::to_string(value); };
+    word("mlp", name_of(from.shape.mlp), name_of(to.shape.mlp));
+    word("block", name_of(from.shape.block), name_of(to.shape.block));
+    word("batch", number(from.workload.batch), number(to.workload.batch));
+    word("tp", number(from.workload.parallel.tp), number(to.workload.parallel.tp));
+    return found;
+}
+
+/// Changes that belong together, in the order in which they are made.
+constexpr std::uint32_t groups[] = {
+    space::bit(Knob::Hidden) | space::bit(Knob::Layers) | space::bit(Knob::Ffn) | space::bit(Knob::Mlp) |
+        space::bit(Knob::Block),
+    space::bit(Knob::Heads) | space::bit(Knob::KvHeads) | space::bit(Knob::HeadDim),
+    space::bit(Knob::Vocab),
+};
+
+/// `from` with the knobs of the groups up to `last` turned as in `to`.
+Shape turned_up_to(const Shape& from, const Shape& to, std::size_t last) {
+    std::uint32_t knobs = 0;
+    for (std::size_t i = 0; i <= last; ++i) knobs |= groups[i];
+    Shape shape = from;
+    for (std::size_t i = 0; i < axis_count; ++i) {
+        const auto& [name, field] = dimensions()[i];
+        if ((knobs >> i & 1U) != 0) set_dimension(shape, name, to.*field);
+    }
+    shape.mlp = to.mlp;
+    shape.block = to.block;
+    shape.norms = to.norms;
+    return shape;
+}
+
+}  // namespace
+
+double cache_elements(const Shape& shape) {
+    return 2.0 * static_cast<double>(shape.layers * shape.kv_heads) * static_cast<double>(shape.head_dim);
+}
+
+Priced priced(std::span<const Target> targets, const Shape& shape, const space::Variant& variant) {
+    Priced result{shape, variant.workload, variant.scale, {}};
+    for (const Target& target : targets) result.steps.push_back(price(lower(shape, variant.workload), target.pricer));
     return result;
 }
 
-std::vector<Candidate> best(std::vector<Candidate> candidates, std::size_t keep) {
-    std::erase_if(candidates, [](const Candidate& candidate) { return candidate.speedup <= 1.0; });
-    std::stable_sort(candidates.begin(), candidates.end(), [](const Candidate& a, const Candidate& b) {
-        if (a.speedup != b.speedup) return a.speedup > b.speedup;
-        return a.changed.size() < b.changed.size();
-    });
-    std::vector<Candidate> kept;
-    for (Candidate& candidate : candidates) {
-        const bool another_padding = std::any_of(kept.begin(), kept.end(), [&](const Candidate& better) {
-            return better.shape.heads == candidate.shape.heads && better.shape.ffn == candidate.shape.ffn;
-        });
-        if (kept.size() < keep && !another_padding) kept.push_back(std::move(candidate));
-    }
-    return kept;
+Candidate compare(std::span<const Target> targets, const Priced& baseline, const Priced& other) {
+    const Score found = score(targets, baseline, other);
+    const double params = static_cast<double>(count_parameters(baseline.shape).total);
+    const auto flops = [](const Priced& of) { return total_flops(lower(of.shape, of.workload)).value; };
+    const double tokens = static_cast<double>(other.workload.batch) / static_cast<double>(baseline.workload.batch) *
+                          static_cast<double>(baseline.workload.parallel.tp) /
+                          static_cast<double>(other.workload.parallel.tp);
+    Candidate result;
+    result.shape = other.shape;
+    result.workload = other.workload;
+    result.time = other.steps.front().sum.time;
+    result.speedup = 1.0 / found.value;
+    result.low = 1.0 / found.high;
+    result.high = 1.0 / found.low;
+    result.params = count_parameters(other.shape).total;
+    result.parameter_change = static_cast<double>(result.params) / params - 1.0;
+    result.flops_change = flops(other) / (flops(baseline) * tokens) - 1.0;
+    result.kv_per_token = {cache_elements(other.shape) * (element_bytes(other.workload.precision) == 1
+                                                              ? 2.0
+                                                              : element_bytes(other.workload.precision))};
+    result.changed = changes(baseline, other);
+    result.knobs = static_cast<int>(result.changed.size());
+    return result;
 }
 
-}  // namespace tilewright::rank
+std::vector<Cause> causes(std::span<const Target> targets, const Priced& baseline, const Priced& other) {
+    std::vector<Cause> found;
+    Priced from = baseline;
+    const auto step_to = [&](const Shape& shape, const space::Variant& variant) {
+        if (!validate(shape).empty() || !validate(shape, variant.workload).empty()) return;
+        const Priced to = priced(targets.first(1), shape, variant);
+        const std::string change = joined(changes(from, to));
+        if (change.empty()) return;
+        found.push_back(cause_of(change, by_component(from.steps[0], from.scale), by_component(to.steps[0], to.scale)));
+        from = to;
+    };
+    const space::Variant as_before{baseline.workload, baseline.shape.mlp, baseline.shape.block, 0, 1.0};
+    const space::Variant as_after{other.workload, other.shape.mlp, other.shape.block, 0, other.scale};
+    const std::uint32_t knobs = space::turned(baseline.shape, other.shape);
+    const bool heads_go_with_hidden = (knobs & space::bit(Knob::Hidden)) != 0 && (knobs & groups[1]) != 0;
+    for (std::size_t i = heads_go_with_hidden ? 1 : 0; i < std::size(groups); ++i) {
+        step_to(turned_up_to(baseline.shape, other.shape, i), as_before);
+    }
+    step_to(other.shape, as_after);
+    return found;
+}
+
+}  // namespace rank
+}  // namespace tilewright

@@ -1,24 +1,29 @@
-// What is kept: how a priced shape compares with the baseline, and in which order candidates are shown.
+// What is kept and how it is told: a point of the walk becomes a candidate with its interval and its causes.
 #pragma once
 
-#include <vector>
-
-#include "tilewright/search.h"
+#include "search/walk.h"
 
 namespace tilewright::rank {
 
-/// A shape with the price of its step.
+/// A shape in a workload with its price on each target.
 struct Priced {
     Shape shape;
-    GraphCost step;
+    Workload workload;
+    double scale = 1.0;  ///< of its step time, at the baseline's tokens and GPUs
+    std::vector<GraphCost> steps;
 };
 
-/// The shape as a candidate. Kernels that are the same in both steps cancel: only those that changed widen the interval
-/// of the speed-up, and the errors of the two sides count as independent.
-Candidate compare(const Priced& baseline, const Priced& other);
+Priced priced(std::span<const Target> targets, const Shape& shape, const space::Variant& variant);
 
-/// Those faster than the baseline, the fastest first, equal times by fewer changes and then by the order given. Of
-/// shapes that differ only in how the vocabulary is padded, the best.
-std::vector<Candidate> best(std::vector<Candidate> candidates, std::size_t keep);
+/// Speed-up and interval. Kernels that are the same in both steps cancel, and so does what the errors of all kernels
+/// share: those of different kernels count as independent, those of one kernel's launches as one.
+Candidate compare(std::span<const Target> targets, const Priced& baseline, const Priced& other);
+
+/// The changes that make `other` of `baseline`, step by step, each with the component that it moves most on the first
+/// target. Changes that are impossible by themselves go with the next.
+std::vector<Cause> causes(std::span<const Target> targets, const Priced& baseline, const Priced& other);
+
+/// Elements of the KV cache per token, all layers.
+double cache_elements(const Shape& shape);
 
 }  // namespace tilewright::rank

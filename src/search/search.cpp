@@ -1,29 +1,96 @@
-// Faster shapes of equal size: the space says what is legal, this walk visits all of it, rank says what is kept.
+// A search made ready, its slices one by one, and what they kept told as candidates.
 #include "tilewright/search.h"
 
+#include <algorithm>
+#include <bit>
+#include <cassert>
+#include <cmath>
+
 #include "search/rank.h"
-#include "search/space.h"
 
 namespace tilewright {
 namespace {
 
-rank::Priced priced(const Shape& shape, const Workload& workload, const Pricer& pricer) {
-    return {shape, price(lower(shape, workload), pricer)};
+double tokens(const Workload& workload) {
+    return static_cast<double>(workload.batch) *
+           (workload.phase == Phase::Decode ? 1.0 : static_cast<double>(workload.seq));
 }
 
 }  // namespace
 
-SearchResult search(const Shape& shape, const Workload& workload, const Pricer& pricer, const SearchOptions& options) {
-    const std::vector<Shape> space = space::shapes(shape, workload, options);
-    const rank::Priced baseline = priced(shape, workload, pricer);
-    std::vector<Candidate> candidates;
-    for (const Shape& other : space) candidates.push_back(rank::compare(baseline, priced(other, workload, pricer)));
+struct Search::State {
+    State(const Shape& shape, const Workload& workload, std::vector<Target> given, const SearchOptions& options)
+        : targets(std::move(given)),
+          space(shape, workload, options),
+          baseline(rank::priced(targets, shape, {workload, shape.mlp, shape.block, 0, 1.0})),
+          setting{space, targets, {}, total_flops(lower(shape, workload)).value / tokens(workload)} {
+        double weights = 0.0;
+        for (const Target& target : targets) weights += target.weight;
+        for (std::size_t t = 0; t < targets.size(); ++t) {
+            setting.factors.push_back(targets[t].weight / weights / baseline.steps[t].sum.time.value);
+        }
+    }
 
+    Candidate candidate(const Point& point) const;
+
+    std::vector<Target> targets;
+    space::Space space;
+    rank::Priced baseline;
+    walk::Setting setting;
+};
+
+Candidate Search::State::candidate(const Point& point) const {
+    const space::Variant& variant = space.variants()[point.variant];
+    Shape shape = walk::shape_of(space, point);
+    shape.name = baseline.shape.name;
+    shape.source = baseline.shape.source;
+    const rank::Priced other = rank::priced(targets, shape, variant);
+    Candidate found = rank::compare(targets, baseline, other);
+    const bool by_time = !space.options().budget.time && !space.options().budget.memory;
+    assert(!by_time || std::abs(found.speedup * point.score - 1.0) < 1e-9);  // the tables are the plain path
+    found.causes = rank::causes(targets, baseline, other);
+    return found;
+}
+
+Search::Search(const Shape& shape, const Workload& workload, std::vector<Target> targets, const SearchOptions& options)
+    : state_(std::make_unique<State>(shape, workload, std::move(targets), options)) {}
+Search::~Search() = default;
+Search::Search(Search&&) noexcept = default;
+Search& Search::operator=(Search&&) noexcept = default;
+
+std::size_t Search::slices() const { return state_->space.slices().size(); }
+double Search::size_bound() const { return state_->space.size_bound(); }
+void Search::coarsen(double most) { state_->space.coarsen(most); }
+std::string Search::steps_text() const { return state_->space.steps_text(); }
+std::size_t Search::keep() const { return state_->space.options().keep; }
+
+Kept Search::walk(std::size_t slice) const { return walk::walk(state_->setting, state_->space.slices()[slice]); }
+
+SearchResult Search::finish(const Kept& kept) const {
     SearchResult result;
-    result.shapes_in_space = static_cast<std::int64_t>(space.size());
-    result.shapes_priced = result.shapes_in_space;
-    result.candidates = rank::best(std::move(candidates), options.keep);
+    result.shapes_in_space = kept.in_space;
+    result.shapes_priced = kept.priced;
+    for (const Point& point : kept.families) result.candidates.push_back(state_->candidate(point));
+    std::vector<Point> few = kept.by_knobs;
+    std::sort(few.begin(), few.end());
+    for (const Point& point : few) {
+        std::vector<Candidate>& list = std::popcount(point.turned) == 1 ? result.one_knob : result.two_knobs;
+        if (list.size() < keep()) list.push_back(state_->candidate(point));
+    }
+    double best = std::numeric_limits<double>::infinity();
+    for (const Point& point : kept.by_change) {
+        if (point.score < best) result.parameter_front.push_back(state_->candidate(point));
+        best = std::min(best, point.score);
+    }
+    for (const Point& point : kept.by_cache) result.kv_front.push_back(state_->candidate(point));
     return result;
+}
+
+SearchResult search(const Shape& shape, const Workload& workload, const Pricer& pricer, const SearchOptions& options) {
+    const Search prepared(shape, workload, {{pricer, 1.0}}, options);
+    Kept kept;
+    for (std::size_t slice = 0; slice < prepared.slices(); ++slice) kept.merge(prepared.walk(slice), options.keep);
+    return prepared.finish(kept);
 }
 
 }  // namespace tilewright

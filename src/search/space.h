@@ -1,14 +1,119 @@
-// What is legal: shapes of about the same size that differ from the baseline in heads, vocabulary and MLP width.
+// What is legal: which values each dimension may take, which combinations of heads a hidden size allows, and how many
+// parameters a combination has. Parameter counts are asked of count_parameters at a few points: they are affine in the
+// number of layers and add up over attention, MLP and vocabulary.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "tilewright/search.h"
 
 namespace tilewright::space {
 
-/// Every combination the axes allow, the baseline included, in a fixed order. Hidden size and layers are kept, and so
-/// is the ratio of heads to kv_heads; parameter counts are within the tolerance and tensor parallelism still divides.
-std::vector<Shape> shapes(const Shape& baseline, const Workload& workload, const SearchOptions& options);
+/// What stays the same in a part of the space besides its dimensions.
+struct Variant {
+    Workload workload;
+    MlpKind mlp = MlpKind::Plain;
+    BlockForm block = BlockForm::Sequential;
+    std::uint32_t turned = 0;  ///< knobs that differ from the baseline
+    double scale = 1.0;        ///< of its step time, at the baseline's tokens and GPUs
+};
+
+struct Heads {
+    std::int64_t heads, kv_heads, head_dim;
+    std::uint32_t turned;  ///< knobs of the whole shape that differ from the baseline, but for batch and tp
+};
+
+/// A quantity that a stack of layers adds to: `once` and `per_layer` for each layer.
+template <class T>
+struct Affine {
+    T once{};
+    T per_layer{};
+};
+
+/// Indices [first, last) into a slice's MLP widths.
+struct Range {
+    std::size_t first = 0, last = 0;
+};
+
+/// All shapes of one variant and one hidden size, as lists of what may be combined.
+struct Slice {
+    Variant variant;
+    std::uint32_t variant_index = 0;
+    Shape shape;  ///< variant and hidden size set; the first heads, MLP width and vocabulary
+    std::vector<Heads> heads;
+    std::vector<std::int64_t> layers;  ///< that the aspect allows
+    std::vector<std::int64_t> ffn;
+    std::vector<std::int64_t> vocab;
+    std::vector<Affine<std::int64_t>> heads_params;  ///< with the first MLP width and vocabulary
+    std::vector<std::int64_t> ffn_params;            ///< what an MLP width adds to that, in each layer
+    std::vector<std::int64_t> vocab_params;
+    double size = 0.0;  ///< shapes, before the guard on FLOPs
+
+    Shape with(const Heads& set) const;
+    std::int64_t params(std::size_t set, std::size_t words, std::int64_t count) const {
+        return heads_params[set].once + vocab_params[words] + count * heads_params[set].per_layer;
+    }
+};
+
+class Space {
+public:
+    Space(const Shape& baseline, const Workload& workload, const SearchOptions& options);
+
+    const Shape& baseline() const { return baseline_; }
+    const Workload& workload() const { return workload_; }
+    const SearchOptions& options() const { return options_; }
+    double baseline_params() const { return baseline_params_; }
+    std::span<const Variant> variants() const { return variants_; }
+    std::span<const Slice> slices() const { return slices_; }  ///< those that are not empty
+
+    /// Whether depth is free; with a window or experts it is not, since layers are then of two kinds.
+    bool depth_is_free() const { return depth_is_free_; }
+    /// What Affine quantities multiply `per_layer` by: the layers, or 1 when depth is not free.
+    std::int64_t count(std::int64_t layers) const { return depth_is_free_ ? layers : 1; }
+    Between params() const { return params_; }  ///< absolute
+
+    /// The widths that keep the parameter count within its guard.
+    Range widths(const Slice& slice, std::int64_t params_without, std::int64_t count) const;
+
+    double size_bound() const;
+    void coarsen(double most);
+    std::string steps_text() const;
+
+private:
+    void set_variants();
+    void fill();
+    Slice slice(std::uint32_t variant, std::int64_t hidden) const;
+    bool opened(Knob knob) const;
+    std::int64_t step(Knob knob) const;
+    std::vector<std::int64_t> steps(Knob knob, Between range) const;
+    std::vector<Heads> heads(const Shape& shape, const Variant& variant) const;
+    void add_groups(const Shape& shape, const Variant& variant, std::vector<Heads>& found) const;
+    std::vector<std::int64_t> widths(const Shape& shape) const;
+    std::vector<std::int64_t> vocabularies(const Variant& variant) const;
+    void count_params(Slice& slice) const;
+    void trim(Slice& slice) const;
+
+    Shape baseline_;
+    Workload workload_;
+    SearchOptions options_;
+    double baseline_params_;
+    bool depth_is_free_;
+    Between params_;
+    std::vector<Variant> variants_;
+    std::vector<Slice> slices_;
+    std::array<std::int64_t, axis_count> coarser_;  ///< by how much steps were opened
+};
+
+/// The knobs in which two shapes differ; heads that follow from another change do not count.
+std::uint32_t turned(const Shape& from, const Shape& to);
+
+/// "heads 32 -> 20" for each of those knobs, in their order.
+std::vector<std::string> differences(const Shape& from, const Shape& to);
+
+constexpr std::uint32_t bit(Knob knob) { return 1U << static_cast<unsigned>(knob); }
+
+/// The dimension of a knob among the first seven.
+std::int64_t Shape::*field_of(Knob knob);
 
 }  // namespace tilewright::space

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""The search's proposals for some models, and the page that sets their predicted and measured speed-ups side by side.
+
+    python3 bench/case_studies.py propose --program build/release/tilewright > bench/case_studies.json
+    python3 bench/train_steps.py --from bench/case_studies.json --out steps.jsonl          # on the GPU
+    python3 bench/case_studies.py page [--steps steps.jsonl] > docs/case-studies.md
+"""
+import argparse
+import json
+import statistics
+import subprocess
+
+MODELS = [["gpt3-2.7b"], ["pythia-410m"], ["opt-1.3b"], ["llama-2-7b", "--ffn", "10922"], ["gpt3-13b"], ["qwen2.5-1.5b"]]
+GPU = "h200"
+KINDS = ["one knob", "two knobs", "free"]
+GOAL = 0.04  # of predicted and measured speed-up, for nine in ten
+
+INTRODUCTION = """# Case studies
+
+What the search proposes for six models on an H200, and what those shapes take there as full PyTorch training steps (bf16, `torch.compile`, fused AdamW, {batch} × {seq} tokens; where a
+model does not fit, from the steps of two and of four layers). A speed-up is the baseline's time over the shape's, measured as the median over interleaved rounds. The proposals are
+[`bench/case_studies.json`](../bench/case_studies.json), the script is [`bench/train_steps.py`](../bench/train_steps.py); this page is made by `bench/case_studies.py page`.
+"""
+
+
+def run(program, arguments):
+    command = [program, "search", *arguments, "--gpu", GPU, "--json"]
+    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def shape_of(found, sizes, memory):
+    """What train_steps.py builds: the baseline's switches with a candidate's sizes."""
+    shape = dict(found["baseline"]["shape"]) | sizes | {"memory_bytes": memory, "words": found["baseline"]["shape"]["vocab"]}
+    shape |= {"batch": found["workload"]["batch"], "seq": found["workload"]["seq"]}
+    return {name: value for name, value in shape.items() if not name.startswith("params") and name != "source"}
+
+
+def propose(program):
+    cases = []
+    for arguments in MODELS:
+        found = run(program, arguments)
+        memory = found["baseline"]["memory"]["total_bytes"]
+        shapes = {"baseline": shape_of(found, {}, memory)}
+        predicted = {}
+        for kind in KINDS:
+            best = next((candidate for candidate in found["candidates"] if candidate["kind"] == kind), None)
+            if best is None:
+                continue
+            shapes[kind] = shape_of(found, best["shape"], memory * best["params"] / found["baseline"]["shape"]["params"])
+            predicted[kind] = {name: best[name] for name in ("speedup", "low", "high", "proven", "parameter_change", "changed")}
+        cases.append({"model": " ".join(arguments), "time_s": found["baseline"]["time_s"], "predicted": predicted, "shapes": shapes})
+    print(json.dumps({"schema": "tilewright.case-studies/1", "gpu": GPU, "cases": cases}, indent=1))
+
+
+def measured_speedups(path):
+    """{(model, kind): speed-up}, and the devices they were measured on."""
+    times, devices = {}, set()
+    for line in open(path) if path else []:
+        step = json.loads(line)
+        if step.get("schema") != "tilewright.step/1" or step["status"] != "ok":
+            continue
+        devices.add(step["device"])
+        times.setdefault((step["model"], step["kind"]), []).append(step["time_us"])
+    middle = {key: statistics.median(values) for key, values in times.items()}
+    return {(model, kind): middle[model, "baseline"] / time for (model, kind), time in middle.items()
+            if (model, "baseline") in middle}, devices
+
+
+def row(case, kind, measured):
+    predicted = case["predicted"][kind]
+    seen = measured.get((case["model"], kind))
+    cells = [case["model"], kind, "<br>".join(predicted["changed"]), f"{predicted['parameter_change']:+.1%}",
+             f"{predicted['speedup']:.3f}", f"{predicted['low']:.2f}–{predicted['high']:.2f}",
+             "yes" if predicted["proven"] else "no", "not measured" if seen is None else f"{seen:.3f}",
+             "" if seen is None else f"{100 * (predicted['speedup'] - seen):+.1f}"]
+    return "| " + " | ".join(cells) + " |"
+
+
+def verdict(cases, measured):
+    pairs = [(case["predicted"][kind], measured[case["model"], kind]) for case in cases for kind in case["predicted"]
+             if (case["model"], kind) in measured]
+    if not pairs:
+        return "No step has been measured yet: the right-hand columns are empty, and nothing here is evidence of a speed-up."
+    close = sum(abs(predicted["speedup"] - seen) <= GOAL for predicted, seen in pairs)
+    slower = sum(predicted["proven"] and seen < 1 for predicted, seen in pairs)
+    return (f"{close} of {len(pairs)} agree within {100 * GOAL:.0f} points (goal: nine in ten); "
+            f"{slower} of those marked as proven are slower than their baseline (goal: none).")
+
+
+def page(source, steps):
+    cases = json.load(open(source))["cases"]
+    measured, devices = measured_speedups(steps)
+    first = cases[0]["shapes"]["baseline"]
+    print(INTRODUCTION.format(batch=first["batch"], seq=first["seq"]))
+    if devices:
+        print("Measured on " + ", ".join(sorted(devices)) + ".\n")
+    print("| model | kind | change | parameters | predicted | interval | proven | measured | points off |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for case in cases:
+        for kind in case["predicted"]:
+            print(row(case, kind, measured))
+    print("\n" + verdict(cases, measured))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=["propose", "page"])
+    parser.add_argument("--program", default="build/release/tilewright")
+    parser.add_argument("--from", dest="source", default="bench/case_studies.json")
+    parser.add_argument("--steps", default="")
+    arguments = parser.parse_args()
+    propose(arguments.program) if arguments.what == "propose" else page(arguments.source, arguments.steps)
+
+
+if __name__ == "__main__":
+    main()

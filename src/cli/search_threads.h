@@ -1,0 +1,14 @@
+// Runs a search's slices on several threads. What is found does not depend on their number.
+#pragma once
+
+#include "tilewright/search.h"
+
+namespace tilewright::cli {
+
+/// Walks the space, with progress on a terminal; stops early, with what was found so far, when interrupted.
+SearchResult run_slices(const Search& search, std::size_t threads);
+
+/// As many threads as the machine has cores, at least one.
+std::size_t core_count();
+
+}  // namespace tilewright::cli

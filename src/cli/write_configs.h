@@ -1,0 +1,33 @@
+// `search --write DIR`: a folder for each shape with its Hugging Face config.json.
+#pragma once
+
+#include <string>
+
+#include "cli/terminal.h"
+#include "render/search.h"
+
+namespace tilewright::cli {
+
+/// A config.json and what of the shape it cannot say.
+struct Config {
+    std::string text;
+    std::vector<std::string> lost;
+};
+
+/// The family that reads back as the same shape; where none does, the one that loses least.
+Config config_of(const Shape& shape);
+
+/// The folder to write to; does nothing until it is opened.
+class ConfigFolder {
+public:
+    /// Makes the folder, so that a fault shows before the work.
+    Problems open(const std::string& path);
+
+    /// The baseline and every candidate, each in a folder of its own.
+    Problems write(const render::SearchReport& report, const Session& session) const;
+
+private:
+    std::string path_;
+};
+
+}  // namespace tilewright::cli

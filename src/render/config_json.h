@@ -1,0 +1,27 @@
+// A shape as a Hugging Face config.json. Each family of transformers can say some shapes and not others; which one says
+// a given shape exactly is found by reading the text back, which is not for this folder to do.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "render/json.h"
+#include "tilewright/shape.h"
+
+namespace tilewright::render {
+
+/// How a model_type writes a shape: the names of its sizes (empty where it has none) and what else it needs.
+struct ConfigFamily {
+    std::string_view model_type;
+    std::string_view architecture;  ///< the class of transformers
+    std::string_view hidden, layers, heads, kv_heads, head_dim, ffn;
+    void (*extra)(JsonWriter& json, const Shape& shape);
+};
+
+/// The more common first.
+std::span<const ConfigFamily> config_families();
+
+std::string config_json(const Shape& shape, const ConfigFamily& family);
+
+}  // namespace tilewright::render

@@ -1,0 +1,202 @@
+#include "search/tables.h"
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+
+namespace tilewright::tables {
+namespace {
+
+double bytes_of(const Op& op) {
+    if (const Collective* collective = std::get_if<Collective>(&op.work)) return collective->bytes.value;
+    return (bytes_read(op) + bytes_written(op)).value;
+}
+
+double update_bytes(const OpGraph& graph) {
+    double sum = 0.0;
+    for (const Op& op : graph.ops) {
+        if (op.pass == Pass::Update) sum += bytes_of(op);
+    }
+    return sum;
+}
+
+OpGraph update_of(const OpGraph& graph) {
+    OpGraph update;
+    for (const Op& op : graph.ops) {
+        if (op.pass == Pass::Update) update.ops.push_back(op);
+    }
+    return update;
+}
+
+std::int64_t along(std::int64_t a, std::int64_t b, double x) {
+    return a + static_cast<std::int64_t>(static_cast<double>(b - a) * x + 0.5);  // sizes grow with dimensions
+}
+Bytes along(Bytes a, Bytes b, double x) { return a + (b - a) * x; }
+Gemm along(Gemm a, const Gemm& b, double x) {
+    a.m = along(a.m, b.m, x);
+    a.n = along(a.n, b.n, x);
+    a.k = along(a.k, b.k, x);
+    a.batch = along(a.batch, b.batch, x);
+    return a;
+}
+Stream along(Stream a, const Stream& b, double x) {
+    a.rows = along(a.rows, b.rows, x);
+    a.width = along(a.width, b.width, x);
+    a.read = along(a.read, b.read, x);
+    a.written = along(a.written, b.written, x);
+    return a;
+}
+Collective along(Collective a, const Collective& b, double x) {
+    a.bytes = along(a.bytes, b.bytes, x);
+    return a;
+}
+Attention along(Attention a, const Attention&, double) { return a; }
+
+/// The kernel at `x` on the line through `a` (0) and `b` (1): sizes and bytes of a kernel are affine in one dimension.
+Op along(Op a, const Op& b, double x) {
+    std::visit([&](auto& work) { work = along(work, std::get<std::decay_t<decltype(work)>>(b.work), x); }, a.work);
+    return a;
+}
+
+Sums sums_of(const Cost& cost) { return {cost.time.value, cost.clocked.value, cost.energy_j}; }
+
+/// Prices of kernels seen so far; a list, since a part of a step has few.
+class Prices {
+public:
+    explicit Prices(const Pricer& pricer) : pricer_(pricer) {}
+
+    const Sums& of(const Op& op) {
+        const auto same = [&](const Known& known) { return known.op->work == op.work; };
+        const auto found = std::find_if(known_.begin(), known_.end(), same);
+        if (found != known_.end()) return found->sums;
+        known_.push_back({&op, sums_of(pricer_.burst(op))});
+        return known_.back().sums;
+    }
+
+private:
+    struct Known {
+        const Op* op;
+        Sums sums;
+    };
+    const Pricer& pricer_;
+    std::vector<Known> known_;
+};
+
+}  // namespace
+
+double settled_time(const Pricer& pricer, const Sums& mix) {
+    Cost cost;
+    cost.time = {mix.time};
+    cost.clocked = {mix.clocked};
+    cost.energy_j = mix.energy;
+    return mix.time + mix.clocked * (1.0 / pricer.settled_clock(cost) - 1.0);
+}
+
+Tables::Tables(const space::Space& space, const space::Slice& slice, std::span<const Target> targets)
+    : slice_(slice), targets_(targets), depth_is_free_(space.depth_is_free()), reference_(slice.shape) {
+    if (depth_is_free_) reference_.layers = slice.variant.workload.parallel.pp;
+    roles_ = roles(reference_, lowered(reference_));
+    widths_ = column(Knob::Ffn, Part::Width, slice.ffn);
+    words_ = column(Knob::Vocab, Part::Words, slice.vocab);
+}
+
+std::vector<Tables::Role> Tables::roles(const Shape& shape, const OpGraph& graph) const {
+    Shape deeper = shape, wider = shape, wordier = shape;
+    if (depth_is_free_) deeper.layers *= 2;
+    wider.ffn *= 2;
+    wordier.vocab *= 2;
+    const OpGraph by_depth = lowered(deeper), by_width = lowered(wider), by_words = lowered(wordier);
+    std::vector<Role> found;
+    for (std::size_t i = 0; i < graph.ops.size(); ++i) {
+        const Op& op = graph.ops[i];
+        const double count = static_cast<double>(op.count);
+        Role role{Part::Rest, {0.0, count}};
+        if (op.work != by_width.ops[i].work) role.part = Part::Width;
+        if (op.work != by_words.ops[i].work) role.part = Part::Words;
+        if (op.pass == Pass::Update) role.part = Part::Update;
+        if (role.part == Part::Words) role.count = {count, 0.0};
+        if (depth_is_free_) {
+            role.count.per_layer = static_cast<double>(by_depth.ops[i].count) - count;
+            role.count.once = count - role.count.per_layer;
+        }
+        assert(role.part != Part::Width || role.count.once == 0.0);
+        assert(role.part != Part::Words || role.count.per_layer == 0.0);
+        found.push_back(role);
+    }
+    return found;
+}
+
+Column Tables::column(Knob knob, Part part, const std::vector<std::int64_t>& values) {
+    const std::int64_t tp = slice_.variant.workload.parallel.tp;
+    Shape one = reference_, two = reference_;  // 1 and 2 on each GPU
+    one.*space::field_of(knob) = tp;
+    two.*space::field_of(knob) = 2 * tp;
+    const OpGraph from = lowered(one), to = lowered(two);
+    const double update_from = update_bytes(from), update_step = update_bytes(to) - update_from;
+    Column column;
+    column.sums.resize(targets_.size());
+    std::vector<Op> ops;
+    for (const std::int64_t value : values) {
+        const double x = static_cast<double>(ceil_div(value, tp) - 1);
+        double flops_here = 0.0;
+        ops.clear();
+        for (std::size_t i = 0; i < roles_.size(); ++i) {
+            if (roles_[i].part != part) continue;
+            ops.push_back(along(from.ops[i], to.ops[i], x));
+            ops.back().count = static_cast<std::int64_t>(roles_[i].count.once + roles_[i].count.per_layer);
+            flops_here += static_cast<double>(ops.back().count) * flops(ops.back()).value;
+        }
+        column.flops.push_back(flops_here);
+        column.update_bytes.push_back(update_from + update_step * x);
+        for (std::size_t target = 0; target < targets_.size(); ++target) {
+            Prices prices(targets_[target].pricer);
+            Sums sum;
+            for (const Op& op : ops) sum = sum + static_cast<double>(op.count) * prices.of(op);
+            column.sums[target].push_back(sum);
+        }
+    }
+    const double first = column.update_bytes.front();
+    for (double& bytes : column.update_bytes) bytes -= first;
+    if (part == Part::Words) update_ = {update_of(from), update_of(to)};
+    return column;
+}
+
+Rest Tables::rest(const space::Heads& heads) const {
+    Shape shape = slice_.with(heads);
+    shape.layers = reference_.layers;
+    const OpGraph graph = lowered(shape);
+    const std::vector<Role> roles_here = roles(shape, graph);
+    Rest result;
+    result.sums.resize(targets_.size());
+    const auto add = [&](auto& sum, const Role& role, const auto& value) {
+        sum.once = sum.once + role.count.once * value;
+        sum.per_layer = sum.per_layer + role.count.per_layer * value;
+    };
+    for (std::size_t i = 0; i < graph.ops.size(); ++i) {
+        if (roles_here[i].part == Part::Rest) add(result.flops, roles_here[i], flops(graph.ops[i]).value);
+    }
+    for (std::size_t target = 0; target < targets_.size(); ++target) {
+        Prices prices(targets_[target].pricer);
+        for (std::size_t i = 0; i < graph.ops.size(); ++i) {
+            if (roles_here[i].part == Part::Rest) add(result.sums[target], roles_here[i], prices.of(graph.ops[i]));
+        }
+    }
+    shape.layers *= 2;
+    const double one = update_bytes(graph);
+    result.update_bytes.per_layer = depth_is_free_ ? update_bytes(lowered(shape)) - one : one;
+    result.update_bytes.once = one - result.update_bytes.per_layer;
+    return result;
+}
+
+double Tables::update_time(std::size_t target, double bytes) const {
+    Sums mix;
+    const Pricer& pricer = targets_[target].pricer;
+    const double from = update_bytes(update_[0]), to = update_bytes(update_[1]);
+    for (std::size_t i = 0; i < update_[0].ops.size(); ++i) {
+        const Op op = along(update_[0].ops[i], update_[1].ops[i], (bytes - from) / (to - from));
+        mix = mix + static_cast<double>(op.count) * sums_of(pricer.burst(op));
+    }
+    return settled_time(pricer, mix);
+}
+
+}  // namespace tilewright::tables

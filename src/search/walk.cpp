@@ -1,0 +1,265 @@
+#include "search/walk.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+namespace tilewright::walk {
+namespace {
+
+using space::bit;
+using tables::Sums;
+
+constexpr double endless = std::numeric_limits<double>::infinity();
+
+double tokens(const Workload& workload) {
+    return static_cast<double>(workload.batch) *
+           (workload.phase == Phase::Decode ? 1.0 : static_cast<double>(workload.seq));
+}
+
+/// Shapes that share everything but the MLP width.
+struct Segment {
+    space::Range range;
+    std::int64_t layers = 0, count = 0;  ///< `count` as in Space::count
+    double local = 0.0;                  ///< the same on one GPU
+    std::size_t words = 0;
+    std::int64_t params = 0;  ///< without what the width adds
+    double flops = 0.0, update_bytes = 0.0;
+    std::vector<Sums> sums;            ///< by target, without the width's
+    std::vector<double> least_update;  ///< by target
+    Point point;
+    double bar = 0.0;  ///< of the family and of its cache: what scores no less is not kept for them
+};
+
+class Walker {
+public:
+    Walker(const Setting& setting, const space::Slice& slice)
+        : setting_(setting),
+          space_(setting.space),
+          options_(space_.options()),
+          slice_(slice),
+          tables_(space_, slice, setting.targets) {
+        const Between params = space_.params();
+        const double own = space_.baseline_params();
+        const bool equal_size = params.low > 0.0 && params.low <= own && own <= params.high;
+        cap_ = equal_size ? 1.0 : endless;
+        largest_ = options_.budget.time || options_.budget.memory;
+        bin_scale_ = static_cast<double>(Kept::bins) /
+                     (equal_size ? std::max({1e-9, 1.0 - params.low / own, params.high / own - 1.0}) : 1.0);
+    }
+
+    Kept run() {
+        for (std::size_t set = 0; set < slice_.heads.size(); ++set) {
+            rest_ = tables_.rest(slice_.heads[set]);
+            family_ = {};
+            for (const std::int64_t layers : slice_.layers) {
+                for (std::size_t words = 0; words < slice_.vocab.size(); ++words) visit(set, layers, words);
+            }
+            if (family_.score < endless) kept_.families.push_back(family_);
+        }
+        return std::move(kept_);
+    }
+
+private:
+    void visit(std::size_t set, std::int64_t layers, std::size_t words);
+    void limit_flops(Segment& segment) const;
+    void consider(Segment& segment, std::size_t width);
+    double bound(const Segment& segment, std::size_t width, bool settled) const;
+    double exact(const Segment& segment, std::size_t width) const;
+    bool affordable(const Segment& segment, std::size_t width, double bar, double& score) const;
+    void store(Segment& segment, const Point& point);
+    double knob_bar(std::uint32_t turned) const;
+    double cache_bar(double kv) const;
+    void store_by_knobs(const Point& point);
+    void store_by_cache(const Point& point);
+
+    const Setting& setting_;
+    const space::Space& space_;
+    const SearchOptions& options_;
+    const space::Slice& slice_;
+    tables::Tables tables_;
+    tables::Rest rest_;
+    Point family_;
+    Kept kept_;
+    double cap_;        ///< what scores no less is never kept
+    bool largest_;      ///< the score is the size, and time or memory are limited
+    double bin_scale_;  ///< bins per relative change of the parameter count
+};
+
+void Walker::visit(std::size_t set, std::int64_t layers, std::size_t words) {
+    const space::Heads& heads = slice_.heads[set];
+    Segment s;
+    s.layers = layers;
+    s.count = space_.count(layers);
+    s.local = static_cast<double>(space_.depth_is_free() ? ceil_div(layers, slice_.variant.workload.parallel.pp)
+                                                         : std::int64_t{1});
+    s.words = words;
+    s.params = slice_.params(set, words, s.count);
+    s.range = space_.widths(slice_, s.params, s.count);
+    const auto at = [&](const auto& affine) { return affine.once + s.local * affine.per_layer; };
+    s.flops = at(rest_.flops) + tables_.words().flops[words];
+    limit_flops(s);
+    if (s.range.first >= s.range.last) return;
+    kept_.in_space += static_cast<std::int64_t>(s.range.last - s.range.first);
+
+    s.update_bytes = at(rest_.update_bytes) + tables_.words().update_bytes[words];
+    const double least = s.update_bytes + s.local * tables_.widths().update_bytes[s.range.first];
+    for (std::size_t t = 0; t < setting_.targets.size(); ++t) {
+        s.sums.push_back(at(rest_.sums[t]) + tables_.words().sums[t][words]);
+        s.least_update.push_back(tables_.update_time(t, least));
+    }
+    s.point.variant = slice_.variant_index;
+    s.point.turned = heads.turned | slice_.variant.turned;
+    s.point.size = {slice_.shape.hidden, layers, heads.heads, heads.kv_heads, heads.head_dim, 0, slice_.vocab[words]};
+    s.point.kv = 2.0 * static_cast<double>(layers * heads.kv_heads * heads.head_dim);
+    if (layers != space_.baseline().layers) s.point.turned |= bit(Knob::Layers);
+    if (slice_.vocab[words] != space_.baseline().vocab) s.point.turned |= bit(Knob::Vocab);
+    s.bar = std::max(std::min(cap_, family_.score), cache_bar(s.point.kv));
+    for (std::size_t width = s.range.first; width < s.range.last; ++width) consider(s, width);
+    kept_.priced += static_cast<std::int64_t>(s.range.last - s.range.first);
+}
+
+/// FLOPs rise with the width, so that a guard leaves a shorter range.
+void Walker::limit_flops(Segment& s) const {
+    const double own = setting_.baseline_flops * tokens(slice_.variant.workload);
+    const Budget& budget = options_.budget;
+    const double most = budget.flops_per_token         ? budget.flops_per_token->high * tokens(slice_.variant.workload)
+                        : budget.time || budget.memory ? endless
+                                                       : options_.guards.max_flops * own;
+    const double least = budget.flops_per_token ? budget.flops_per_token->low * tokens(slice_.variant.workload) : 0.0;
+    const std::vector<double>& added = tables_.widths().flops;
+    const auto first_past = [&](auto&& inside) {
+        const auto begin = added.begin() + static_cast<std::ptrdiff_t>(s.range.first);
+        const auto end = added.begin() + static_cast<std::ptrdiff_t>(s.range.last);
+        return static_cast<std::size_t>(std::partition_point(begin, end, inside) - added.begin());
+    };
+    const double slack = 1.0 + 1e-12;
+    s.range.last = first_past([&](double more) { return s.flops + s.local * more <= most * slack; });
+    s.range.first = first_past([&](double more) { return s.flops + s.local * more < least; });
+}
+
+/// Of the score: no shape of this width is faster than its kernels at the top clock (or settled) and the least update.
+double Walker::bound(const Segment& s, std::size_t width, bool settled) const {
+    double sum = 0.0;
+    for (std::size_t t = 0; t < s.sums.size(); ++t) {
+        const Sums& more = tables_.widths().sums[t][width];
+        const double time = settled ? settled_time(setting_.targets[t].pricer, s.sums[t] + s.local * more)
+                                    : s.sums[t].time + s.local * more.time;
+        sum += setting_.factors[t] * (slice_.variant.scale * time + s.least_update[t]);
+    }
+    return sum;
+}
+
+double Walker::exact(const Segment& s, std::size_t width) const {
+    double sum = 0.0;
+    const double bytes = s.update_bytes + s.local * tables_.widths().update_bytes[width];
+    for (std::size_t t = 0; t < s.sums.size(); ++t) {
+        const Sums mix = s.sums[t] + s.local * tables_.widths().sums[t][width];
+        const double time = settled_time(setting_.targets[t].pricer, mix);
+        sum += setting_.factors[t] * (slice_.variant.scale * time + tables_.update_time(t, bytes));
+    }
+    return sum;
+}
+
+/// Whether the shape scores below the bar, and its score: relative time, or size where time or memory are limited.
+bool Walker::affordable(const Segment& s, std::size_t width, double bar, double& score) const {
+    if (!largest_) {
+        if (bound(s, width, false) >= bar || bound(s, width, true) >= bar) return false;
+        score = exact(s, width);
+        return score < bar;
+    }
+    const double params = static_cast<double>(s.params + s.count * slice_.ffn_params[width]);
+    score = space_.baseline_params() / params;
+    if (score >= bar) return false;
+    if (!options_.budget.time) return true;
+    const double limit = options_.budget.time->value * setting_.factors[0];
+    return bound(s, width, false) <= limit && exact(s, width) <= limit;
+}
+
+void Walker::consider(Segment& s, std::size_t width) {
+    Point point = s.point;
+    const std::int64_t ffn = slice_.ffn[width];
+    const double params = static_cast<double>(s.params + s.count * slice_.ffn_params[width]);
+    if (ffn != space_.baseline().ffn) point.turned |= bit(Knob::Ffn);
+    if (point.turned == 0) return;  // the baseline
+    point.parameter_change = std::abs(params / space_.baseline_params() - 1.0);
+    const auto bin = std::min(Kept::bins - 1, static_cast<std::size_t>(point.parameter_change * bin_scale_));
+    const double bar = std::min(cap_, std::max({s.bar, kept_.by_change[bin].score, knob_bar(point.turned)}));
+    if (!affordable(s, width, bar, point.score)) return;
+    point.size[static_cast<std::size_t>(Knob::Ffn)] = ffn;
+    if (options_.budget.memory) {
+        const Shape shape = shape_of(space_, point);
+        if (memory(shape, slice_.variant.workload).total > *options_.budget.memory) return;
+    }
+    for (std::size_t i = bin; i < Kept::bins && point < kept_.by_change[i]; ++i) kept_.by_change[i] = point;
+    store(s, point);
+}
+
+void Walker::store(Segment& s, const Point& point) {
+    if (point < family_) family_ = point;
+    store_by_knobs(point);
+    store_by_cache(point);
+    s.bar = std::max(std::min(cap_, family_.score), cache_bar(point.kv));
+}
+
+double Walker::knob_bar(std::uint32_t turned) const {
+    if (turned == 0 || std::popcount(turned) > 2) return -endless;
+    for (const Point& known : kept_.by_knobs) {
+        if (known.turned == turned) return known.score;
+    }
+    return endless;
+}
+
+/// The best score so far with no larger a cache.
+double Walker::cache_bar(double kv) const {
+    double best = endless;
+    for (const Point& known : kept_.by_cache) {
+        if (known.kv <= kv) best = known.score;
+    }
+    return best;
+}
+
+void Walker::store_by_knobs(const Point& point) {
+    if (point.turned == 0 || std::popcount(point.turned) > 2) return;
+    for (Point& known : kept_.by_knobs) {
+        if (known.turned != point.turned) continue;
+        if (point < known) known = point;
+        return;
+    }
+    kept_.by_knobs.push_back(point);
+}
+
+void Walker::store_by_cache(const Point& point) {
+    Kept one;
+    one.by_cache.push_back(point);
+    kept_.merge(one, kept_.families.size());
+}
+
+}  // namespace
+
+Shape shape_of(const space::Space& space, const Point& point) {
+    const space::Variant& variant = space.variants()[point.variant];
+    Shape shape = space.baseline();
+    shape.mlp = variant.mlp;
+    if (shape.block != variant.block) shape.norms.per_layer = 2;
+    shape.block = variant.block;
+    for (std::size_t i = 0; i < axis_count; ++i) shape.*dimensions()[i].field = point.size[i];
+    return shape;
+}
+
+double score(const Setting& setting, const Shape& shape, const space::Variant& variant) {
+    double sum = 0.0;
+    for (std::size_t t = 0; t < setting.targets.size(); ++t) {
+        const GraphCost step = price(lower(shape, variant.workload), setting.targets[t].pricer);
+        double update = 0.0;
+        for (const PricedOp& priced : step.ops) {
+            if (priced.op.pass == Pass::Update) update += priced.total.value;
+        }
+        sum += setting.factors[t] * (variant.scale * (step.sum.time.value - update) + update);
+    }
+    return sum;
+}
+
+Kept walk(const Setting& setting, const space::Slice& slice) { return Walker(setting, slice).run(); }
+
+}  // namespace tilewright::walk

@@ -1,0 +1,26 @@
+// How the space is visited: slice by slice, every shape of it. A shape is summed up from the tables, and priced to the
+// end only when a lower bound of its time (without the power limit, with the least update) could still be kept; what is
+// skipped is therefore slower than what was kept, never unknown.
+#pragma once
+
+#include "search/tables.h"
+
+namespace tilewright::walk {
+
+/// What all slices share.
+struct Setting {
+    const space::Space& space;
+    std::span<const Target> targets;
+    std::vector<double> factors;  ///< of each target's seconds in the score
+    double baseline_flops = 0.0;  ///< per token
+};
+
+/// The score of any shape, by the plain path; the baseline's is 1.
+double score(const Setting& setting, const Shape& shape, const space::Variant& variant);
+
+Kept walk(const Setting& setting, const space::Slice& slice);
+
+/// The shape that a point stands for.
+Shape shape_of(const space::Space& space, const Point& point);
+
+}  // namespace tilewright::walk
