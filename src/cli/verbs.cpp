@@ -67,6 +67,7 @@ const std::array<Verb, 12> table = {{
      "SHAPE... --gpu NAME -o FILE.html\nSHAPE --gpu NAME --svg NAME -o FILE.svg",
      "a page to look at: where the time goes, what wastes the chip, what each dimension does",
      "The page is one self-contained file of HTML. With --svg, one of its pictures instead, for a paper: time, front, "
+     "front-kv, "
      "tiles, roofline, or throughput against a dimension (hidden, ffn, vocab, heads, batch, seq).",
      {1, any_number},
      report_flags,
