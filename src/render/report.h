@@ -74,7 +74,7 @@ struct Report {
     Roofline roofline;
 };
 
-/// The page: self-contained HTML. Several shapes are compared first.
+/// The page: self-contained HTML. Several shapes are compared first, and each has fewer pictures.
 std::string report_html(const std::vector<Report>& reports);
 std::string report_json(const std::vector<Report>& reports);
 

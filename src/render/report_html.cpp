@@ -155,13 +155,14 @@ std::string report_html(const std::vector<Report>& reports) {
     std::vector<Prediction> predictions;
     std::string out;
     std::string names;
-    for (const Report& report : reports) {
+    const bool several = reports.size() > 1;
+    for (Report report : reports) {
+        if (several) std::erase_if(report.sweeps, [](const Sweep& sweep) { return sweep.step > 1; });  // for its size
         predictions.push_back(report.advice.prediction);
         names += " " + report.advice.prediction.shape.name;
         out += "<article>\n" + body(report) + "</article>\n";
     }
     const std::string& device = predictions.front().device.name;
-    const bool several = reports.size() > 1;
     if (several) out = comparison_html(predictions) + out;
     return page(fmt::format("{} on {}", names.substr(1), device),
                 several ? fastest_text(predictions) : verdict(reports.front()),
