@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/report_values.h"
@@ -63,7 +64,7 @@ Result<int> run_report(const Arguments& arguments, Session& session) {
     const Result<std::string> text = answer(arguments, *requests);
     if (!text) return text.problems();
     if (Problems bad = write_all(output, *text, path); !bad.empty()) return bad;
-    return exit_fine;
+    return interrupted() ? exit_interrupted : exit_fine;
 }
 
 }  // namespace tilewright::cli

@@ -4,15 +4,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cli/search_threads.h"
 #include "render/search.h"
 #include "tilewright/lint.h"
 #include "tilewright/search.h"
 
 namespace tilewright::cli {
 namespace {
-
-constexpr std::size_t candidates_asked = 40;  ///< so that the front has points
-constexpr std::size_t candidates_shown = 4;   ///< beside the shape as it is
 
 /// Operations of one launch; what only moves data counts one per element.
 double operations(const Op& op) {
@@ -22,38 +20,31 @@ double operations(const Op& op) {
     return flops(op).value;
 }
 
-/// "hidden 3072, heads 24": a name that a chart has room for.
-std::string short_name(const Candidate& candidate) {
+/// A candidate under the name that a chart has room for.
+struct Shown {
     std::string name;
-    for (const std::string& change : candidate.changed) {
-        const std::string knob = change.substr(0, change.find(' ')), value = change.substr(change.rfind(' '));
-        name += (name.empty() ? "" : ", ") + knob + value;
-    }
-    return name;
-}
+    Candidate candidate;
+};
 
-render::Prediction alternative(const Request& request, const Candidate& candidate) {
+render::Prediction alternative(const Request& request, const Shown& shown) {
     Request changed = request;
-    changed.shape = candidate.shape;
-    changed.shape.name = short_name(candidate);
+    changed.shape = shown.candidate.shape;
+    changed.workload = shown.candidate.workload;
+    changed.shape.name = shown.name;
     return predict(changed, render::Scope::Model);
 }
 
-/// Of the candidates, those that no other beats in speed with a smaller change in size.
-std::vector<render::FrontPoint> front_of(const SearchResult& found) {
-    std::vector<render::FrontPoint> points;
-    for (const Candidate& candidate : found.candidates) {
-        points.push_back({render::changes_text(candidate), candidate.parameter_change, candidate.speedup, candidate.low,
-                          candidate.high});
+/// The best of one knob, of two and of all, each shape once.
+std::vector<Shown> shown_beside(const SearchResult& found) {
+    std::vector<Shown> shown;
+    for (const auto& [kind, list] : render::kinds(found)) {
+        const auto same = [list = list](const Shown& other) {
+            return other.candidate.changed == list->front().changed;
+        };
+        if (list->empty() || std::any_of(shown.begin(), shown.end(), same)) continue;
+        shown.push_back({std::string(kind), list->front()});
     }
-    std::stable_sort(points.begin(), points.end(), [](const auto& a, const auto& b) {
-        return std::abs(a.parameter_change) < std::abs(b.parameter_change);
-    });
-    std::vector<render::FrontPoint> front;
-    for (const render::FrontPoint& point : points) {
-        if (front.empty() || point.speedup > front.back().speedup) front.push_back(point);
-    }
-    return front;
+    return shown;
 }
 
 }  // namespace
@@ -105,15 +96,13 @@ std::optional<render::TileMap> tile_map_of(const GraphCost& step) {
 
 render::Report make_report(const Request& request) {
     const Pricer pricer = request.pricer();
-    SearchOptions options;
-    options.keep = candidates_asked;
+    const Search search(request.shape, request.workload, {{pricer, 1.0}});
     render::Report report;
     report.advice = {predict(request, render::Scope::Model), lint(request.shape, request.workload, pricer),
-                     search(request.shape, request.workload, pricer, options)};
-    report.front = front_of(report.advice.found);
-    std::vector<Candidate>& candidates = report.advice.found.candidates;
-    candidates.resize(std::min(candidates.size(), candidates_shown));
-    for (const Candidate& candidate : candidates) report.alternatives.push_back(alternative(request, candidate));
+                     run_slices(search, core_count())};
+    for (const Shown& shown : shown_beside(report.advice.found)) {
+        report.alternatives.push_back(alternative(request, shown));
+    }
     report.sweeps = sweeps_of(request);
     report.tiles = tile_map_of(report.advice.prediction.step);
     report.roofline = roofline_of(report.advice.prediction.step, request);

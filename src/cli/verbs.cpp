@@ -4,7 +4,8 @@
 namespace tilewright::cli {
 namespace {
 
-constexpr std::size_t any_number = 64;  ///< of operands, where there is no natural limit
+constexpr std::size_t most_in_a_page = 4;  ///< shapes, so that it stays below a megabyte
+constexpr std::size_t any_number = 64;     ///< of operands, where there is no natural limit
 
 std::vector<FlagGroup> help_only() { return {{"Output", {{"--help", "", "this page", Kind::Switch}}}}; }
 
@@ -75,9 +76,11 @@ const Verb table[] = {
     {"report",
      "SHAPE... --gpu NAME -o FILE.html\nSHAPE --gpu NAME --svg NAME -o FILE.svg",
      "a page to look at: where the time goes, what wastes the chip, what each dimension does",
-     "The page is one self-contained file of HTML. With --svg, one of its pictures instead, for a paper: time, front, "
+     "The page is one self-contained file of HTML about up to four shapes. With --svg, one of its pictures instead, "
+     "for a paper: time, front, "
+     "front-kv, "
      "tiles, roofline, or throughput against a dimension (hidden, ffn, vocab, heads, batch, seq).",
-     {1, any_number},
+     {1, most_in_a_page},
      report_flags,
      run_report},
     {"models",

@@ -5,8 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "render/style.h"
-
 namespace tilewright::render {
 namespace {
 
@@ -55,6 +53,16 @@ std::vector<FoldedTick> fold_ticks(const Scale& scale, double width) {
     std::vector<FoldedTick> folded;
     for (const Tick& tick : scale.ticks()) folded.push_back({tick.at, fold(tick.label, width)});
     return folded;
+}
+
+/// Leaves of each label only the lines that `room` pixels hold.
+void cut_lines(std::vector<FoldedTick>& ticks, double room) {
+    const auto most = static_cast<std::size_t>(std::max(1.0, std::floor(room / line_height)));
+    for (FoldedTick& tick : ticks) {
+        if (tick.lines.size() <= most) continue;
+        tick.lines.resize(most);
+        tick.lines.back() += "…";
+    }
 }
 
 double widest(const std::vector<FoldedTick>& ticks) {
@@ -112,7 +120,8 @@ Layout frame_of(const Frame& frame) {
     const double bottom = std::max(top + 40.0, frame.size.height - below);
     const bool lying = !chart.y.categories.empty();
     const Scale y(chart.y, extent_along_y(chart), lying ? Range{top, bottom} : Range{bottom, top});
-    const std::vector<FoldedTick> y_ticks = fold_ticks(y, 0.36 * frame.size.width);
+    std::vector<FoldedTick> y_ticks = fold_ticks(y, 0.36 * frame.size.width);
+    if (lying) cut_lines(y_ticks, (bottom - top) / static_cast<double>(y_ticks.size()));
     const double left = edge + widest(y_ticks) + 10.0;
     const Scale x(chart.x, across, {left, right});
     Layout layout{{0, 0, frame.size.width, frame.size.height}, {left, top, right, bottom}, x, y, texts, swatches, {}};

@@ -16,7 +16,7 @@ constexpr std::string_view style = R"css(
 body{margin:0 auto;padding:24px 20px 48px;max-width:760px;background:var(--paper);color:var(--ink);font:16px/1.5 Helvetica,Arial,'Liberation Sans',sans-serif;overflow-wrap:break-word}
 h1{font-size:1.7rem;line-height:1.2;margin:0 0 4px}
 h2{font-size:1.3rem;margin:44px 0 8px;padding-top:14px;border-top:1px solid var(--line)}
-h3{font-size:1rem;margin:24px 0 4px}
+h3{font-size:1rem;margin:24px 0 4px;break-after:avoid}
 p{margin:8px 0;max-width:68ch}.sub,figcaption,footer{color:var(--dim);font-size:.9rem}
 article{margin-top:72px}article:first-child{margin-top:0}.verdict{max-width:none;font-size:1.15rem;line-height:1.45;margin:18px 0;padding:14px 16px;background:var(--soft);border-left:4px solid var(--accent);border-radius:4px}
 .facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(128px,1fr));gap:10px;margin:16px 0;padding:0;list-style:none}
@@ -116,6 +116,15 @@ document.addEventListener("pointermove", show);
 document.addEventListener("pointerdown", show);
 )js";
 
+/// A picture without its style sheet: the page has one for all.
+std::string unstyled(std::string_view svg) {
+    constexpr std::string_view end = "</style>";
+    const std::size_t from = svg.find("<style>");
+    const std::size_t to = svg.find(end);
+    if (from == std::string_view::npos || to == std::string_view::npos) return std::string(svg);
+    return std::string(svg.substr(0, from)) + std::string(svg.substr(to + end.size()));
+}
+
 std::string attributes_of(const HtmlColumn& column) {
     const std::string kind = std::string(column.align == Align::Right ? "r" : "") +
                              (column.minor ? (column.align == Align::Right ? " minor" : "minor") : "");
@@ -130,9 +139,9 @@ std::string page(std::string_view title, std::string_view description, std::stri
         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
         "<meta name=\"description\" content=\"{}\">\n<meta name=\"color-scheme\" content=\"light dark\">\n"
         "<link rel=\"icon\" "
-        "href=\"data:,\">\n<style>{}</style>\n</head>\n<body>\n{}<script "
+        "href=\"data:,\">\n<style>{}{}</style>\n</head>\n<body>\n{}<script "
         "type=\"module\">{}</script>\n</body>\n</html>\n",
-        escape(title), escape(description), style, body, script);
+        escape(title), escape(description), style, svg_style(), body, script);
 }
 
 std::string element(std::string_view name, std::string_view words) {
@@ -167,7 +176,7 @@ std::string figure(std::string_view wide, std::string_view narrow, std::string_v
     return fmt::format(
         "<figure>\n<div class=\"wide\">{}</div>\n<div "
         "class=\"narrow\">{}</div>\n<figcaption>{}</figcaption>\n</figure>\n",
-        wide, narrow, escape(caption));
+        unstyled(wide), unstyled(narrow), escape(caption));
 }
 
 std::string made_by(std::string_view command) {

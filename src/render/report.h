@@ -65,26 +65,16 @@ struct Roofline {
     std::vector<RooflinePoint> points;
 };
 
-/// A candidate as a point of the Pareto front: no other is faster with a smaller change in size.
-struct FrontPoint {
-    std::string label;
-    double parameter_change = 0.0;
-    double speedup = 1.0;
-    double low = 1.0;
-    double high = 1.0;
-};
-
 /// Everything about one shape.
 struct Report {
     Advice advice;
-    std::vector<Prediction> alternatives;  ///< the candidates shown beside it, priced in full; named by what changed
-    std::vector<FrontPoint> front;
+    std::vector<Prediction> alternatives;  ///< the best of one knob, two and any number, priced in full and so named
     std::vector<Sweep> sweeps;
     std::optional<TileMap> tiles;  ///< of the product that tiles and waves cost most; none without products
     Roofline roofline;
 };
 
-/// The page: self-contained HTML. Several shapes are compared first.
+/// The page: self-contained HTML. Several shapes are compared first, and each has fewer pictures.
 std::string report_html(const std::vector<Report>& reports);
 std::string report_json(const std::vector<Report>& reports);
 

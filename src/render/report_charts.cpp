@@ -7,6 +7,7 @@
 #include <array>
 
 #include "render/compare.h"
+#include "render/search.h"
 #include "render/units.h"
 #include "tilewright/device_names.h"
 
@@ -128,26 +129,26 @@ Chart time_chart(const std::vector<Prediction>& predictions) {
     return chart;
 }
 
-Chart front_chart(const Report& report) {
-    Chart chart{"Speed against size", ""};
-    chart.x.label = "change in parameters (%)";
+Chart front_chart(const std::vector<Candidate>& front, Against against) {
+    const bool size = against == Against::Parameters;
+    Chart chart{size ? "Speed against size" : "Speed against the KV cache", ""};
+    chart.x.label = size ? "change in parameters (%)" : "KV cache of a token (KiB)";
     chart.y.label = "speed-up (×), with its 90% interval";
     Series points{"", Mark::Points};
-    for (const FrontPoint& point : report.front) {
-        points.x.push_back(100.0 * point.parameter_change);
-        points.y.push_back(point.speedup);
-        points.low.push_back(point.low);
-        points.high.push_back(point.high);
-        points.labels.push_back(point.label);
-        points.notes.push_back(fmt::format("{}\n{} ({})\nparameters {}", point.label, speedup_text(point.speedup),
-                                           speedup_interval(point.low, point.high),
-                                           change_text(point.parameter_change)));
-        chart.description += fmt::format("{}: {} at {} parameters. ", point.label, speedup_text(point.speedup),
-                                         change_text(point.parameter_change));
+    for (const Candidate& candidate : front) {
+        points.x.push_back(size ? 100.0 * candidate.parameter_change : candidate.kv_per_token.value / 0x1p10);
+        points.y.push_back(candidate.speedup);
+        points.low.push_back(candidate.low);
+        points.high.push_back(candidate.high);
+        points.notes.push_back(
+            fmt::format("{}\n{} ({})\nparameters {}, KV cache {} a token", changes_text(candidate),
+                        speedup_text(candidate.speedup), speedup_interval(candidate.low, candidate.high),
+                        change_text(candidate.parameter_change), bytes_text(candidate.kv_per_token)));
+        chart.description += fmt::format("{}: {} with {} parameters. ", changes_text(candidate),
+                                         speedup_text(candidate.speedup), change_text(candidate.parameter_change));
     }
-    Series baseline{"as it is", Mark::Points, {0.0}, {1.0}};
-    baseline.quiet = true;
-    chart.series = {points, baseline};
+    chart.series = {points};
+    chart.guides = {{1.0, "as it is", false}};
     return chart;
 }
 

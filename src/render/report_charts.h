@@ -10,7 +10,12 @@ namespace tilewright::render {
 
 /// Where the time goes: one lying bar per prediction, the first on top.
 Chart time_chart(const std::vector<Prediction>& predictions);
-Chart front_chart(const Report& report);
+
+/// What a front weighs speed against.
+enum class Against { Parameters, KvCache };
+
+/// The shapes of a Pareto front: none is faster that costs less of the other.
+Chart front_chart(const std::vector<Candidate>& front, Against against);
 Chart sweep_chart(const Sweep& sweep);
 Chart roofline_chart(const Roofline& roofline, const std::string& device);
 

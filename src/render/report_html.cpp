@@ -96,28 +96,34 @@ std::string findings(const Report& report) {
     return out + "<p class=\"sub\"><code>tilewright lint --explain CODE</code> has the page of each rule.</p>\n";
 }
 
-std::string candidates(const Report& report) {
+std::string candidates(const SearchResult& found) {
+    constexpr std::size_t most = 3;  // of each kind
     std::vector<std::vector<std::string>> rows;
-    for (const Candidate& candidate : report.advice.found.candidates) {
-        rows.push_back({speedup_text(candidate.speedup), speedup_interval(candidate.low, candidate.high),
-                        time_text(candidate.time), change_text(candidate.parameter_change), changes_text(candidate)});
+    for (const auto& [kind, list] : kinds(found)) {
+        for (std::size_t i = 0; i < std::min(most, list->size()); ++i) {
+            const Candidate& candidate = (*list)[i];
+            rows.push_back({i == 0 ? std::string(kind) : "", speedup_text(candidate.speedup),
+                            speedup_interval(candidate.low, candidate.high), time_text(candidate.time),
+                            change_text(candidate.parameter_change), causes_text(candidate)});
+        }
     }
-    const std::string looked = fmt::format("{} shapes of equal size were in reach, {} were priced.",
-                                           grouped_text(static_cast<double>(report.advice.found.shapes_in_space)),
-                                           grouped_text(static_cast<double>(report.advice.found.shapes_priced)));
+    const std::string looked =
+        fmt::format("{} shapes of equal size were priced{}.", grouped_text(static_cast<double>(found.shapes_priced)),
+                    found.exhaustive ? ", all there are within the guards" : "");
     if (rows.empty()) return element("p", "None is predicted to be faster. " + looked);
-    return html_table({{"speed-up", Align::Right},
+    return html_table({{"turning"},
+                       {"speed-up", Align::Right},
                        {"interval", Align::Right},
                        {"time", Align::Right, true},
                        {"parameters", Align::Right, true},
-                       {"change"}},
+                       {"change and what it moves most"}},
                       rows) +
            element("p", looked);
 }
 
 /// The pictures of that name, or of any name not among the others: the sweeps.
 std::string shown(const std::vector<Picture>& all, std::string_view name) {
-    const std::array<std::string_view, 4> single = {"time", "front", "tiles", "roofline"};
+    const std::array<std::string_view, 5> single = {"time", "front", "front-kv", "tiles", "roofline"};
     std::string out;
     for (const Picture& picture : all) {
         const bool is_single = std::find(single.begin(), single.end(), picture.name) != single.end();
@@ -134,7 +140,8 @@ std::string body(const Report& report) {
     std::string out = head(report);
     out += section("Where the time goes", shown(all, "time") + components(prediction));
     out += section("What in the shape wastes the chip", findings(report));
-    out += section("Faster shapes of equal size", candidates(report) + shown(all, "front"));
+    out += section("Faster shapes of equal size",
+                   candidates(report.advice.found) + shown(all, "front") + shown(all, "front-kv"));
     out += section("What each dimension does", shown(all, "sweeps"));
     if (report.tiles) out += section("How one product fills the chip", shown(all, "tiles"));
     out += section("How near the roof", shown(all, "roofline"));
@@ -148,13 +155,14 @@ std::string report_html(const std::vector<Report>& reports) {
     std::vector<Prediction> predictions;
     std::string out;
     std::string names;
-    for (const Report& report : reports) {
+    const bool several = reports.size() > 1;
+    for (Report report : reports) {
+        if (several) std::erase_if(report.sweeps, [](const Sweep& sweep) { return sweep.step > 1; });  // for its size
         predictions.push_back(report.advice.prediction);
         names += " " + report.advice.prediction.shape.name;
         out += "<article>\n" + body(report) + "</article>\n";
     }
     const std::string& device = predictions.front().device.name;
-    const bool several = reports.size() > 1;
     if (several) out = comparison_html(predictions) + out;
     return page(fmt::format("{} on {}", names.substr(1), device),
                 several ? fastest_text(predictions) : verdict(reports.front()),

@@ -46,15 +46,6 @@ void write_roofline(JsonWriter& json, const Roofline& roofline) {
     json.end().end();
 }
 
-void write_front(JsonWriter& json, const std::vector<FrontPoint>& front) {
-    json.key("front").array();
-    for (const FrontPoint& point : front) {
-        json.object().field("change", point.label).field("parameter_change", point.parameter_change);
-        json.field("speedup", point.speedup).field("speedup_low", point.low).field("speedup_high", point.high).end();
-    }
-    json.end();
-}
-
 }  // namespace
 
 std::string report_json(const std::vector<Report>& reports) {
@@ -69,7 +60,7 @@ std::string report_json(const std::vector<Report>& reports) {
         write_summary(json, report.advice.prediction);
         write_findings(json, report.advice.findings);
         write_candidates(json, report.advice.found);
-        write_front(json, report.front);
+        write_fronts(json, report.advice.found);
         json.key("sweeps").array();
         for (const Sweep& sweep : report.sweeps) write_sweep(json, sweep);
         json.end();

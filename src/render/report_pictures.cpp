@@ -50,8 +50,18 @@ Picture time_picture(const std::vector<Prediction>& predictions) {
 
 std::vector<Picture> pictures(const Report& report) {
     std::vector<Picture> all = {time_picture(with_alternatives(report))};
-    if (!report.front.empty()) {
-        all.push_back(draw("front", "No shape found is faster with a smaller change in size.", front_chart(report)));
+    if (!report.alternatives.empty()) {
+        all.front().caption +=
+            " Beside the shape as it is: the best of equal size that turn one knob, two, or any number.";
+    }
+    const SearchResult& found = report.advice.found;
+    if (!found.parameter_front.empty()) {
+        all.push_back(draw("front", "No shape found is faster with a smaller change of its size.",
+                           front_chart(found.parameter_front, Against::Parameters)));
+    }
+    if (found.kv_front.size() > 1) {
+        all.push_back(draw("front-kv", "No shape found is faster with a smaller KV cache.",
+                           front_chart(found.kv_front, Against::KvCache)));
     }
     for (const Sweep& sweep : report.sweeps) all.push_back(sweep_picture(sweep));
     if (report.tiles) all.push_back(tile_picture(*report.tiles));

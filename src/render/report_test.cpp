@@ -97,9 +97,17 @@ Report sample() {
     candidate.low = 1.02;
     candidate.high = 1.2;
     candidate.changed = {"heads 16 -> 8"};
+    candidate.causes = {{"heads 16 -> 8", Component::Attention, 1.4}};
+    candidate.kv_per_token = {0x1p13};
     report.advice.found.candidates = {candidate};
     report.alternatives = {prediction("heads 16 -> 8", 0.8)};
-    report.front = {{"heads 16 -> 8", 0.0, 1.1, 1.02, 1.2}, {"ffn 4096 -> 4160", 0.01, 1.15, 1.0, 1.3}};
+    report.advice.found.one_knob = {candidate};
+    candidate.changed = {"hidden 1024 -> 1088", "ffn 4096 -> 4160"};
+    candidate.parameter_change = 0.01;
+    candidate.speedup = 1.15;
+    candidate.kv_per_token = {0x1p14};
+    report.advice.found.parameter_front = {report.advice.found.candidates[0], candidate};
+    report.advice.found.kv_front = report.advice.found.parameter_front;
     report.sweeps = {sweep(1), sweep(8), {"heads", "heads", "hidden size kept", "attention", 16, 0, {}}};
     for (const std::int64_t heads : {8, 16, 32}) {
         report.sweeps.back().points.push_back({heads, heads, {4e14 - 1e12 * static_cast<double>(heads)}, 3e4, {}});

@@ -35,6 +35,7 @@ std::array<std::pair<std::string_view, const std::vector<Candidate>*>, 3> kinds(
 /// At most `most` of each kind; several alike are listed once.
 void append_candidates(std::string& out, const SearchResult& found, std::size_t most, const Style& style);
 void write_candidates(JsonWriter& json, const SearchResult& found);
+void write_fronts(JsonWriter& json, const SearchResult& found);
 
 /// "heads 32 -> 20, ffn 10240 -> 10368".
 std::string changes_text(const Candidate& candidate);

@@ -64,6 +64,11 @@ void write_candidates(JsonWriter& json, const SearchResult& found) {
     json.end();
 }
 
+void write_fronts(JsonWriter& json, const SearchResult& found) {
+    write_front(json, "parameter_front", found.parameter_front);
+    write_front(json, "kv_cache_front", found.kv_front);
+}
+
 std::string search_json(const SearchReport& report) {
     const Prediction& baseline = report.baseline;
     JsonWriter json;
@@ -79,8 +84,7 @@ std::string search_json(const SearchReport& report) {
     json.end();
     json.field("seconds", report.seconds);
     write_candidates(json, report.found);
-    write_front(json, "parameter_front", report.found.parameter_front);
-    write_front(json, "kv_cache_front", report.found.kv_front);
+    write_fronts(json, report.found);
     write_texts(json, "used", baseline.used);
     return json.end().take();
 }

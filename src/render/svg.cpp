@@ -34,22 +34,12 @@ constexpr std::string_view common_style =
     "none}.big{stroke-width:8}"
     ".hit{fill:none;stroke:transparent;stroke-width:12;pointer-events:stroke}"
     ".paper{fill:#fff}.grid{stroke:#e3e6ea;fill:none}.rule{stroke:#8a929c;fill:none}"
-    ".ink,.guide{stroke:#1f2328}.guide{stroke-dasharray:2 3;fill:none}.sq{stroke:#6b7280}.fq{fill:#6b7280}";
+    ".ink,.guide{stroke:#1f2328}.guide{stroke-dasharray:2 3;fill:none}.sq{stroke:#6b7280}.fq{fill:#6b7280}"
+    ".outside{fill:#d7dce2}.gap{stroke:#fff;stroke-width:.7;fill:none}";
 constexpr std::string_view dark_style =
     "text{fill:#e4e8ee}text.tick,text.axis,text.dim{fill:#a3acb8}.bar{stroke:#14171c}.paper{fill:#14171c}"
-    ".grid{stroke:#2a2f37}.rule{stroke:#6c7480}.ink,.guide{stroke:#e4e8ee}.sq{stroke:#9aa3af}.fq{fill:#9aa3af}";
-
-std::string style_sheet() {
-    std::string light(common_style);
-    std::string dark(dark_style);
-    for (int i = 0; i < palette_size; ++i) {
-        const Colour& colour = palette[static_cast<std::size_t>(i)];
-        light +=
-            fmt::format(".s{0}{{stroke:{1}}}.f{0}{{fill:{1}}}text.t{0}{{fill:{2}}}", i, colour.light, colour.on_light);
-        dark += fmt::format(".s{0}{{stroke:{1}}}.f{0}{{fill:{1}}}text.t{0}{{fill:#111}}", i, colour.dark);
-    }
-    return fmt::format("<style>{}@media screen and (prefers-color-scheme:dark){{{}}}</style>", light, dark);
-}
+    ".grid{stroke:#2a2f37}.rule{stroke:#6c7480}.ink,.guide{stroke:#e4e8ee}.sq{stroke:#9aa3af}.fq{fill:#9aa3af}"
+    ".outside{fill:#343b46}.gap{stroke:#14171c}";
 
 /// The width of a character in an em: Helvetica's, rounded up, in four classes.
 double em_width(char c) {
@@ -61,6 +51,18 @@ double em_width(char c) {
 }
 
 }  // namespace
+
+std::string svg_style() {
+    std::string light(common_style);
+    std::string dark(dark_style);
+    for (int i = 0; i < palette_size; ++i) {
+        const Colour& colour = palette[static_cast<std::size_t>(i)];
+        light +=
+            fmt::format(".s{0}{{stroke:{1}}}.f{0}{{fill:{1}}}text.t{0}{{fill:{2}}}", i, colour.light, colour.on_light);
+        dark += fmt::format(".s{0}{{stroke:{1}}}.f{0}{{fill:{1}}}text.t{0}{{fill:#111}}", i, colour.dark);
+    }
+    return fmt::format("{}@media screen and (prefers-color-scheme:dark){{{}}}", light, dark);
+}
 
 std::string escape(std::string_view text) {
     std::string out;
@@ -109,8 +111,8 @@ std::string open_svg(std::string_view title, std::string_view description, Box p
     return fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"{0}\" height=\"{1}\" viewBox=\"0 0 {0} "
         "{1}\"{2}>\n"
-        "{3}<desc>{4}</desc>\n{5}\n<rect class=\"paper\" width=\"{0}\" height=\"{1}\"/>\n",
-        px(page.width()), px(page.height()), attributes, title_element(title), escape(description), style_sheet());
+        "{3}<desc>{4}</desc>\n<style>{5}</style>\n<rect class=\"paper\" width=\"{0}\" height=\"{1}\"/>\n",
+        px(page.width()), px(page.height()), attributes, title_element(title), escape(description), svg_style());
 }
 
 }  // namespace tilewright::render

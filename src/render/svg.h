@@ -57,6 +57,9 @@ std::string text_element(const Text& text);
 /// `<title>…</title>`, or nothing when there is nothing to say.
 std::string title_element(std::string_view words);
 
+/// The classes that pictures use, on light and dark pages.
+std::string svg_style();
+
 /// The opening tag with title and description, the style sheet and the background.
 std::string open_svg(std::string_view title, std::string_view description, Box page, std::string_view attributes = "");
 

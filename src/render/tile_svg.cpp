@@ -149,9 +149,6 @@ std::string tile_svg(const TileMap& map, double width) {
     const double height = std::max(waves_top + waves_height(map), top + matrix_height + 22) + edge;
     const std::string title = fmt::format("Tiles and waves of {}", map.kernel);
     std::string out = open_svg(title, tile_caption(map), {0, 0, width, height});
-    out +=
-        "<style>.outside{fill:#d7dce2}.gap{stroke:#fff;stroke-width:.7;fill:none}"
-        "@media screen and (prefers-color-scheme:dark){.outside{fill:#343b46}.gap{stroke:#14171c}}</style>\n";
     out += text_element({{edge, 26}, title, "title"}) + legend(edge, 46);
     out += matrix(map, {edge, top, middle - 2 * edge, top + matrix_height});
     out += waves(map, {side_by_side ? middle : 0.0, waves_top, width - edge, height});

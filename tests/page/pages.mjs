@@ -15,7 +15,7 @@ let browser;
 
 before(async () => {
   tilewright("report", "gpt3-2.7b", "--gpu", "h200", "-o", file("report.html"));
-  tilewright("report", "mixtral-8x7b", "llama-3-8b", "--gpu", "a100", "--tp", "2", "-o", file("several.html"));
+  tilewright("report", "gpt2", "llama-3-8b", "pythia-410m", "mixtral-8x7b", "--gpu", "a100", "-o", file("several.html"));
   tilewright("report", "llama-3-8b", "--gpu", "h100", "--phase", "decode", "-o", file("decode.html"));
   tilewright("compare", "gpt2", "gpt2-medium", "--gpu", "l4", "--report", file("compare.html"));
   tilewright("report", "gpt3-2.7b", "--gpu", "h200", "--svg", "ffn", "-o", file("ffn.svg"));
