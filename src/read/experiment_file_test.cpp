@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include <rapidcheck.h>
 
 namespace tilewright::read {
@@ -36,7 +38,12 @@ TEST(ExperimentFile, IsReadWhole) {
 }
 
 TEST(ExperimentFile, FaultsHaveTheirLine) {
-    const std::tuple<std::string, int, std::string> cases[] = {
+    struct Case {
+        std::string text;
+        int line;
+        std::string words;
+    };
+    const Case cases[] = {
         {"title = \"t\"\n" + row, 1, "missing"},
         {head, 1, "[[row]]"},
         {head + "[vary]\nm = \"9..3:\"\n" + row, 7, "m is"},
@@ -49,15 +56,16 @@ TEST(ExperimentFile, FaultsHaveTheirLine) {
         {head + "colour = 1\n" + row, 6, "colour"},
         {head + "row = 3\n", 6, "row is"},
     };
-    for (const auto& [text, line, words] : cases) {
-        const auto read = read_experiment(text, "bad.toml");
-        ASSERT_FALSE(read) << text;
+    for (const Case& bad : cases) {
+        const auto read = read_experiment(bad.text, "bad.toml");
+        ASSERT_FALSE(read) << bad.text;
         const Problems& problems = read.problems();
         EXPECT_TRUE(std::any_of(problems.begin(), problems.end(),
                                 [&](const Problem& problem) {
-                                    return problem.line == line && problem.what.find(words) != std::string::npos;
+                                    return problem.line == bad.line &&
+                                           problem.what.find(bad.words) != std::string::npos;
                                 }))
-            << text << problems[0].line << " " << problems[0].what;
+            << bad.text << problems[0].line << " " << problems[0].what;
     }
 }
 
