@@ -92,6 +92,7 @@ struct Candidate {
     double speedup = 1.0;  ///< baseline time over this one at equal tokens and GPUs; of a basket, the weighted one
     double low = 1.0;      ///< 90% interval of the speed-up
     double high = 1.0;
+    std::vector<double> by_target;  ///< the speed-up on each GPU of a basket
     std::int64_t params = 0;
     double parameter_change = 0.0;     ///< relative to the baseline
     double flops_change = 0.0;         ///< per token

@@ -208,6 +208,8 @@ private:
             if (!range) return add("--params", "'" + text + "' is no size", "say 2.7b±2% or 2.7b+-2%");
             const double own = static_cast<double>(count_parameters(shape_).total);
             options_.guards.params = {range->low / own, range->high / own};
+            const double size = 0.5 * (range->low + range->high) / own;  // FLOPs go with it
+            if (!arguments_.has("--max-flops")) options_.guards.max_flops *= size;
         } else if (given[0] == "--flops") {
             budget.flops_per_token = parse_about(text);
             if (!budget.flops_per_token) add("--flops", "'" + text + "' is no size", "say 16g±2%");

@@ -19,6 +19,9 @@ void write_causes(JsonWriter& json, const Candidate& candidate) {
 void write_candidate(JsonWriter& json, const Candidate& candidate, std::string_view kind) {
     json.object().field("kind", kind).field("knobs", candidate.knobs);
     json.field("speedup", candidate.speedup).field("low", candidate.low).field("high", candidate.high);
+    json.key("speedup_by_gpu").array();
+    for (const double speedup : candidate.by_target) json.value(speedup);
+    json.end();
     json.field("proven", candidate.proven()).field("time_s", candidate.time.value);
     json.field("params", candidate.params).field("parameter_change", candidate.parameter_change);
     json.field("flops_change", candidate.flops_change);

@@ -77,15 +77,39 @@ std::string basket_text(const std::vector<WeightedGpu>& gpus) {
     std::string text;
     for (const WeightedGpu& gpu : gpus)
         text += fmt::format("{}{} {:g}", text.empty() ? "" : ", ", gpu.name, gpu.weight);
-    return "Basket: " + text + "; speed-ups are weighted, times are those of the first.";
+    return "Basket: " + text + "; speed-ups are weighted.";
 }
 
-std::string largest_text(const SearchResult& found) {
+/// What the best of each kind gains on each GPU.
+void append_by_gpu(std::string& out, const SearchReport& report, const Style& style) {
+    append_title(out, "Speed-up on each GPU", style);
+    std::vector<Column> columns{{""}};
+    for (const WeightedGpu& gpu : report.gpus) columns.push_back({gpu.name, Align::Right});
+    Table table(columns);
+    for (const auto& [kind, list] : kinds(report.found)) {
+        if (list->empty()) continue;
+        std::vector<Cell> cells{std::string(kind)};
+        for (const double speedup : list->front().by_target) cells.emplace_back(speedup_text(speedup));
+        table.row(cells);
+    }
+    if (!table.empty()) table.append_to(out, style);
+}
+
+/// What to take where the size is not the baseline's.
+std::string other_size_text(const SearchResult& found, std::string_view which) {
     const Candidate* best = found.best();
-    if (best == nullptr) return "no other shape fits this budget.";
-    return fmt::format("the largest within the budget: {}, {} parameters ({}), {} the speed.", changes_text(*best),
+    if (best == nullptr) return "no shape of the space is of that size.";
+    return fmt::format("{}: {}, {} parameters ({}), {} the speed.", which, changes_text(*best),
                        count_text(static_cast<double>(best->params)), change_text(best->parameter_change),
                        speedup_text(best->speedup));
+}
+
+std::string advice_text(const SearchReport& report) {
+    const Budget& budget = report.options.budget;
+    const Between params = report.options.guards.params;
+    if (budget.time || budget.memory) return other_size_text(report.found, "the largest within the budget");
+    const bool another = budget.flops_per_token || params.low > 1.0 || params.high < 1.0;
+    return another ? other_size_text(report.found, "the fastest of that size") : recommendation(report.found);
 }
 
 bool listed_before(const std::vector<const Candidate*>& shown, const Candidate& candidate) {
@@ -163,6 +187,7 @@ std::string search_text(const SearchReport& report, const Style& style) {
     std::string out;
     append_header(out, report.baseline, style);
     append_candidates(out, report.found, report.options.keep, style);
+    if (report.gpus.size() > 1) append_by_gpu(out, report, style);
     if (!largest) append_front(out, report.found.parameter_front, "a change of the parameter count", style);
     if (!largest) append_front(out, report.found.kv_front, "the KV cache", style);
     out += "\n";
@@ -170,8 +195,7 @@ std::string search_text(const SearchReport& report, const Style& style) {
     append_paragraph(out, coverage_text(report), 2, style);
     append_paragraph(out, guards_text(report.options), 2, style);
     append_evidence(out, report.baseline, style);
-    append_paragraph(out, "Recommendation: " + (largest ? largest_text(report.found) : recommendation(report.found)), 2,
-                     style);
+    append_paragraph(out, "Recommendation: " + advice_text(report), 2, style);
     return out;
 }
 

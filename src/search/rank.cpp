@@ -4,7 +4,8 @@
 #include <bit>
 #include <cmath>
 
-#include "tilewright/names.h"
+#include "ops/shard.h"
+#include "tilewright/device_names.h"
 
 namespace tilewright {
 
@@ -105,6 +106,7 @@ double total(const GraphCost& step, double scale) {
 /// The score with its interval; weights add up to one.
 struct Score {
     double value = 0.0, low = 0.0, high = 0.0;
+    std::vector<double> by_target;
 };
 
 Score score(std::span<const Target> targets, const Priced& baseline, const Priced& other) {
@@ -118,13 +120,14 @@ Score score(std::span<const Target> targets, const Priced& baseline, const Price
         const double share = targets[t].weight / weights;
         const double least = std::max(time - std::sqrt(gone.above + come.below), base - gone.time);
         sum.value += share * (time / base);
+        sum.by_target.push_back(time / base);
         sum.high += share * ((time + std::sqrt(gone.below + come.above)) / base);
         sum.low += share * (std::min(time, least) / base);
     }
     return sum;
 }
 
-using Times = std::array<double, 14>;
+using Times = std::array<double, names<Component>.size()>;
 
 Times by_component(const GraphCost& step, double scale) {
     Times times{};
@@ -217,12 +220,11 @@ Candidate compare(std::span<const Target> targets, const Priced& baseline, const
     result.speedup = 1.0 / found.value;
     result.low = 1.0 / found.high;
     result.high = 1.0 / found.low;
+    for (const double relative : found.by_target) result.by_target.push_back(1.0 / relative);
     result.params = count_parameters(other.shape).total;
     result.parameter_change = static_cast<double>(result.params) / params - 1.0;
     result.flops_change = flops(other) / (flops(baseline) * tokens) - 1.0;
-    result.kv_per_token = {cache_elements(other.shape) * (element_bytes(other.workload.precision) == 1
-                                                              ? 2.0
-                                                              : element_bytes(other.workload.precision))};
+    result.kv_per_token = {cache_elements(other.shape) * lowering::storage_bytes(other.workload.precision)};
     result.changed = changes(baseline, other);
     result.knobs = static_cast<int>(result.changed.size());
     return result;

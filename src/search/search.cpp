@@ -9,21 +9,12 @@
 #include "search/rank.h"
 
 namespace tilewright {
-namespace {
-
-double tokens(const Workload& workload) {
-    return static_cast<double>(workload.batch) *
-           (workload.phase == Phase::Decode ? 1.0 : static_cast<double>(workload.seq));
-}
-
-}  // namespace
-
 struct Search::State {
     State(const Shape& shape, const Workload& workload, std::vector<Target> given, const SearchOptions& options)
         : targets(std::move(given)),
           space(shape, workload, options),
           baseline(rank::priced(targets, shape, {workload, shape.mlp, shape.block, 0, 1.0})),
-          setting{space, targets, {}, total_flops(lower(shape, workload)).value / tokens(workload)} {
+          setting{space, targets, {}, total_flops(lower(shape, workload)).value / space::tokens(workload)} {
         double weights = 0.0;
         for (const Target& target : targets) weights += target.weight;
         for (std::size_t t = 0; t < targets.size(); ++t) {

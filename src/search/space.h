@@ -3,6 +3,8 @@
 // number of layers and add up over attention, MLP and vocabulary.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <span>
 #include <vector>
 
@@ -104,6 +106,21 @@ private:
     std::vector<Slice> slices_;
     std::array<std::int64_t, axis_count> coarser_;  ///< by how much steps were opened
 };
+
+/// The shape with the switches of a variant.
+Shape in_form(Shape shape, const Variant& variant);
+
+/// Tokens that one step takes forward.
+double tokens(const Workload& workload);
+
+/// Whether the axis lists the value, or has it in its range, or says nothing.
+bool allows(const Axis& axis, std::int64_t value);
+
+/// Rounded down or up, but for an error of the arithmetic.
+inline std::int64_t floor_of(double value) {
+    return static_cast<std::int64_t>(std::floor(std::min(value, 1e15) + 1e-9));
+}
+inline std::int64_t ceil_of(double value) { return static_cast<std::int64_t>(std::ceil(value - 1e-9)); }
 
 /// The knobs in which two shapes differ; heads that follow from another change do not count.
 std::uint32_t turned(const Shape& from, const Shape& to);

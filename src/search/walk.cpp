@@ -8,14 +8,10 @@ namespace tilewright::walk {
 namespace {
 
 using space::bit;
+using space::tokens;
 using tables::Sums;
 
 constexpr double endless = std::numeric_limits<double>::infinity();
-
-double tokens(const Workload& workload) {
-    return static_cast<double>(workload.batch) *
-           (workload.phase == Phase::Decode ? 1.0 : static_cast<double>(workload.seq));
-}
 
 /// Shapes that share everything but the MLP width.
 struct Segment {
@@ -238,11 +234,7 @@ void Walker::store_by_cache(const Point& point) {
 }  // namespace
 
 Shape shape_of(const space::Space& space, const Point& point) {
-    const space::Variant& variant = space.variants()[point.variant];
-    Shape shape = space.baseline();
-    shape.mlp = variant.mlp;
-    if (shape.block != variant.block) shape.norms.per_layer = 2;
-    shape.block = variant.block;
+    Shape shape = space::in_form(space.baseline(), space.variants()[point.variant]);
     for (std::size_t i = 0; i < axis_count; ++i) shape.*dimensions()[i].field = point.size[i];
     return shape;
 }

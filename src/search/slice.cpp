@@ -1,0 +1,193 @@
+// One slice of the space: which heads, widths and vocabularies a hidden size allows, and how many parameters each adds.
+#include "search/space.h"
+
+namespace tilewright::space {
+namespace {
+
+bool legal(const Shape& shape, const Workload& workload) {
+    return validate(shape).empty() && validate(shape, workload).empty();
+}
+
+/// How a plain MLP of as many parameters would be called wide: a gated one has three matrices instead of two.
+double plain_equivalent(MlpKind mlp) { return mlp == MlpKind::Gated ? 1.5 : 1.0; }
+
+}  // namespace
+
+Shape Slice::with(const Heads& set) const {
+    Shape changed = shape;
+    changed.heads = set.heads;
+    changed.kv_heads = set.kv_heads;
+    changed.head_dim = set.head_dim;
+    return changed;
+}
+
+/// Every number of kv heads that divides the heads and is not fewer than the baseline's.
+void Space::add_groups(const Shape& shape, const Variant& variant, std::vector<Heads>& found) const {
+    const Axis& axis = options_.axis(Knob::KvHeads);
+    const bool every_head = baseline_.kv_heads == baseline_.heads;
+    const std::int64_t kept = every_head ? shape.heads : baseline_.kv_heads;
+    const bool lifted = opened(Knob::KvHeads) || options_.guards.fewer_kv_heads;
+    const std::int64_t least = lifted ? 1 : std::min(baseline_.kv_heads, shape.heads);
+    for (std::int64_t groups = least; groups <= shape.heads; ++groups) {
+        if (shape.heads % groups != 0 || (axis.fixed && groups != kept) || !allows(axis, groups)) continue;
+        Shape changed = shape;
+        changed.kv_heads = groups;
+        if (!legal(changed, variant.workload)) continue;
+        found.push_back({changed.heads, groups, changed.head_dim, turned(baseline_, changed)});
+    }
+}
+
+std::vector<Heads> Space::heads(const Shape& shape, const Variant& variant) const {
+    std::vector<Heads> found;
+    if (baseline_.latent) {
+        if (legal(shape, variant.workload)) {
+            found.push_back({shape.heads, shape.kv_heads, shape.head_dim, turned(baseline_, shape)});
+        }
+        return found;
+    }
+    constexpr double widest = 16.0;  // so that a careless guard does not run away
+    const Axis& axis = options_.axis(Knob::Heads);
+    const double own = static_cast<double>(attention_width(baseline_)) / static_cast<double>(baseline_.hidden);
+    const bool nearly_hidden = std::abs(own - 1.0) < 0.1;  // GPT-3 13B: 40 heads of 128 in 5140
+    const Between guard = options_.guards.attention_width;
+    const Between width{guard.low * (nearly_hidden ? std::min(own, 1.0) : own),
+                        std::min(widest, guard.high) * (nearly_hidden ? std::max(own, 1.0) : own)};
+    Shape changed = shape;
+    for (const std::int64_t size : steps(Knob::HeadDim, {64.0, 256.0})) {
+        const double fitting = static_cast<double>(shape.hidden) / static_cast<double>(size);
+        changed.head_dim = size;
+        for (std::int64_t heads = std::max<std::int64_t>(1, ceil_of(width.low * fitting));
+             heads <= floor_of(width.high * fitting); ++heads) {
+            if ((axis.fixed && heads != baseline_.heads) || !allows(axis, heads)) continue;
+            changed.heads = changed.kv_heads = heads;
+            add_groups(changed, variant, found);
+        }
+    }
+    return found;
+}
+
+std::vector<std::int64_t> Space::widths(const Shape& shape) const {
+    const double own =
+        static_cast<double>(baseline_.ffn) / static_cast<double>(baseline_.hidden) * plain_equivalent(baseline_.mlp);
+    const Between ratio = options_.guards.mlp_ratio;
+    const double unit = static_cast<double>(shape.hidden) / plain_equivalent(shape.mlp);
+    const Between range{std::min(ratio.low, own) * unit, std::max(ratio.high, own) * unit};
+    std::vector<std::int64_t> found = steps(Knob::Ffn, range);
+    if (opened(Knob::Ffn) || options_.axis(Knob::Ffn).fixed) return found;
+    std::erase_if(found, [&](std::int64_t width) {
+        return static_cast<double>(width) < range.low - 1e-6 || static_cast<double>(width) > range.high + 1e-6;
+    });
+    return found;
+}
+
+/// The present vocabulary and the next multiples above it: padding never takes a token away.
+std::vector<std::int64_t> Space::vocabularies(const Variant& variant) const {
+    const Axis& axis = options_.axis(Knob::Vocab);
+    if (axis.fixed || opened(Knob::Vocab)) {
+        const double own = static_cast<double>(baseline_.vocab);
+        return steps(Knob::Vocab, {own, own});
+    }
+    std::vector<std::int64_t> found{baseline_.vocab};
+    for (std::int64_t unit = axis.step > 0 ? axis.step : 8; unit <= 256; unit *= 2) {
+        found.push_back(round_up(baseline_.vocab, unit * variant.workload.parallel.tp));
+    }
+    std::sort(found.begin(), found.end());
+    found.erase(std::unique(found.begin(), found.end()), found.end());
+    return found;
+}
+
+Slice Space::slice(std::uint32_t variant, std::int64_t hidden) const {
+    Slice slice;
+    slice.variant_index = variant;
+    slice.variant = variants_[variant];
+    Shape& shape = slice.shape;
+    shape = in_form(baseline_, slice.variant);
+    shape.hidden = hidden;
+    slice.heads = heads(shape, slice.variant);
+    slice.ffn = widths(shape);
+    slice.vocab = vocabularies(slice.variant);
+    if (slice.heads.empty() || slice.ffn.empty() || slice.vocab.empty()) return slice;
+    const double own = static_cast<double>(baseline_.layers);
+    const double aspect = static_cast<double>(baseline_.hidden) / own;
+    for (const std::int64_t layers : steps(Knob::Layers, {own * options_.guards.min_depth, own * 2.0})) {
+        const double ratio = static_cast<double>(hidden) / static_cast<double>(layers) / aspect;
+        const Between guard = options_.guards.aspect;
+        const bool enough = layers >= slice.variant.workload.parallel.pp;
+        if (enough && ratio >= guard.low - 1e-9 && ratio <= guard.high + 1e-9) slice.layers.push_back(layers);
+    }
+    if (slice.layers.empty()) return slice;
+    count_params(slice);
+    trim(slice);
+    return slice;
+}
+
+/// Drops the widths that no combination of the others can use.
+void Space::trim(Slice& slice) const {
+    std::vector<std::int64_t> starts(slice.ffn.size() + 1, 0);  // ranges that begin here, less those that end
+    slice.size = 0.0;
+    for (std::size_t set = 0; set < slice.heads.size(); ++set) {
+        for (const std::int64_t layers : slice.layers) {
+            for (std::size_t words = 0; words < slice.vocab.size(); ++words) {
+                const Range range = widths(slice, slice.params(set, words, count(layers)), count(layers));
+                ++starts[range.first];
+                --starts[range.last];
+                slice.size += static_cast<double>(range.last - range.first);
+            }
+        }
+    }
+    std::size_t kept = 0;
+    std::int64_t users = 0;
+    for (std::size_t width = 0; width < slice.ffn.size(); ++width) {
+        users += starts[width];
+        if (users == 0) continue;
+        slice.ffn[kept] = slice.ffn[width];
+        slice.ffn_params[kept++] = slice.ffn_params[width];
+    }
+    slice.ffn.resize(kept);
+    slice.ffn_params.resize(kept);
+    if (kept == 0) {
+        slice.layers.clear();
+        return;
+    }
+    slice.shape.ffn = slice.ffn.front();
+    const std::int64_t moved = slice.ffn_params.front();
+    for (std::int64_t& params : slice.ffn_params) params -= moved;
+    for (Affine<std::int64_t>& params : slice.heads_params) params.per_layer += moved;
+}
+
+void Space::count_params(Slice& slice) const {
+    Shape& shape = slice.shape;
+    shape = slice.with(slice.heads.front());
+    shape.ffn = slice.ffn.front();
+    shape.vocab = slice.vocab.front();
+    if (depth_is_free_) shape.layers = 1;
+    const std::int64_t reference = count_parameters(shape).total;
+    for (const Heads& set : slice.heads) {
+        Shape probe = slice.with(set);
+        const std::int64_t one = count_parameters(probe).total;
+        probe.layers = 2;
+        const std::int64_t per_layer = depth_is_free_ ? count_parameters(probe).total - one : one;
+        slice.heads_params.push_back({one - per_layer, per_layer});
+    }
+    const auto count_along = [&](Knob knob, const std::vector<std::int64_t>& values,
+                                 std::vector<std::int64_t>& params) {
+        Shape probe = shape;  // a matrix grows by as much with each row
+        probe.*field_of(knob) += 1;
+        const std::int64_t each = count_parameters(probe).total - reference;
+        for (const std::int64_t value : values) params.push_back(each * (value - values.front()));
+    };
+    count_along(Knob::Ffn, slice.ffn, slice.ffn_params);
+    count_along(Knob::Vocab, slice.vocab, slice.vocab_params);
+}
+
+Range Space::widths(const Slice& slice, std::int64_t params_without, std::int64_t count) const {
+    const auto params = [&](std::int64_t added) { return static_cast<double>(params_without + count * added); };
+    const auto begin = slice.ffn_params.begin();
+    const auto first = std::partition_point(begin, slice.ffn_params.end(),
+                                            [&](std::int64_t added) { return params(added) < params_.low; });
+    const auto last = std::partition_point(first, slice.ffn_params.end(),
+                                           [&](std::int64_t added) { return params(added) <= params_.high; });
+    return {static_cast<std::size_t>(first - begin), static_cast<std::size_t>(last - begin)};
+}
+
+}  // namespace tilewright::space
