@@ -158,7 +158,8 @@ bool draw_one_layer(Draw& draw, Case& what) {
              {"seq", text(seq)},
              {"precision", "bf16"},
              {"runtime", draw.chance(0.6) ? "compiled" : "eager"},
-             {"attention", "auto"}},
+             {"attention", "auto"},
+             {"tp", "1"}},
             {{"family",
               std::string(llama ? "llama" : "gpt") + "-" + phase + "-d" + text(head) + "-h" + size_class(hidden)}}};
     return true;

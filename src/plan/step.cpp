@@ -144,8 +144,8 @@ private:
         if (micro_batches_ > 1.0) add(StepTerm::Accumulation, (micro_batches_ - 1.0) * time_of(accumulation(summed)));
     }
 
-    /// Gradients added to a sum: by a kernel of its own when eager, else in the product that makes them, which then reads
-    /// the sum and writes it in its own type.
+    /// Gradients added to a sum: by a kernel of its own when eager, else in the product that makes them, which then
+    /// reads the sum and writes it in its own type.
     Stream accumulation(double parameters) const {
         const bool fused = work_.runtime != Runtime::Eager;
         const double sum = gradient_bytes();

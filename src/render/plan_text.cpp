@@ -16,9 +16,9 @@ namespace {
 std::string schedule_text(const Workload& work) {
     const Parallelism& p = work.parallel;
     std::string text = fmt::format("{} × {}", work.micro_batches, work.batch);
-    if (p.virtual_stages > 1) text += fmt::format(", {} virtual stages", p.virtual_stages);
+    if (p.virtual_stages > 1) text += fmt::format(", v {}", p.virtual_stages);
     text += fmt::format(", ZeRO {}", p.zero_stage);
-    if (work.recompute != Recompute::None) text += fmt::format(", recompute {}", name_of(work.recompute));
+    if (work.recompute != Recompute::None) text += fmt::format(", {} recompute", name_of(work.recompute));
     return text;
 }
 
@@ -38,7 +38,7 @@ std::string lost_text(const Step& step, const Step& best) {
     }
     std::stable_sort(more.begin(), more.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     std::string text;
-    for (std::size_t i = 0; i < std::min<std::size_t>(3, more.size()); ++i) {
+    for (std::size_t i = 0; i < std::min<std::size_t>(2, more.size()); ++i) {
         text += fmt::format("{}{} +{:.1f}%", i == 0 ? "" : ", ", more[i].second, 100.0 * more[i].first);
     }
     return text.empty() ? "nothing in particular" : text;
