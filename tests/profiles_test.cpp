@@ -77,5 +77,38 @@ TEST(Profiles, KeepPhysicsLaw) {
     }
 }
 
+Attention any_attention() {
+    Attention attention{.batch = *rc::gen::inRange<std::int64_t>(1, 300),
+                        .kv_heads = *rc::gen::inRange<std::int64_t>(1, 33),
+                        .q_len = *rc::gen::inRange<std::int64_t>(1, 9000),
+                        .kv_len = *rc::gen::inRange<std::int64_t>(1, 9000),
+                        .head_dim = *rc::gen::inRange<std::int64_t>(8, 257)};
+    attention.heads = attention.kv_heads * *rc::gen::inRange<std::int64_t>(1, 9);
+    attention.causal = *rc::gen::arbitrary<bool>();
+    if (attention.causal) attention.q_len = attention.kv_len;
+    if (*rc::gen::arbitrary<bool>()) attention.q_len = 1;
+    const bool backward = attention.q_len > 1 && *rc::gen::arbitrary<bool>();
+    attention.pass = backward ? AttentionPass::Backward : AttentionPass::Forward;
+    return attention;
+}
+
+TEST(Profiles, KeepPhysicsLawInAttention) {
+    for (const char* name : {"h200", "a100-80-sxm", "b200", "rtx-pro-6000"}) {
+        const Device device = *find_device(name);
+        const Pricer pricer(device, find_profile(device), Clock::Burst);
+        EXPECT_TRUE(rc::check([&] {
+            const Attention attention = any_attention();
+            const Cost cost = pricer.price(attention);
+            RC_ASSERT(cost.time >= cost.term(Term::Roofline) * (1 - 1e-12));
+            double sum = 0.0;
+            for (Seconds term : cost.terms) sum += term.value;
+            RC_ASSERT(std::abs(sum / cost.time.value - 1.0) < 1e-9);
+            Attention twice = attention;
+            twice.batch *= 2;
+            RC_ASSERT(pricer.price(twice).time >= cost.time * (1 - 1e-9));
+        })) << name;
+    }
+}
+
 }  // namespace
 }  // namespace tilewright

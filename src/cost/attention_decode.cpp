@@ -67,8 +67,7 @@ double seconds_of(const AttentionSizes& s, const AttentionProfile& kernels, doub
     const Split split = split_of(s, kernels);
     double time = reading(usual, s, {split.blocks, 1.0}, memory(usual));
     if (split.parts > 1.0) {
-        const double sum = kernels.split.value * (1.0 + split.parts / 16.0);
-        time = std::min(time, sum + reading(usual, s, split, memory(usual)));
+        time = std::min(time, kernels.split.value + reading(usual, s, split, memory(usual)));
     }
     const bool packs = s.kv_heads < s.heads && s.kv_heads > 1.0 && s.sequences > 1.0;
     time += kernels.decode_launch.value + (packs ? kernels.packed.value : 0.0);

@@ -111,7 +111,7 @@ double bytes_of_passes(const AttentionSizes& s, double element, double cache) {
 
 /// Seconds of starting the kernels of a call.
 double launches(const AttentionSizes& s, const AttentionProfile& kernels, double parts) {
-    if (!s.backward) return kernels.launch.value + (parts > 1.0 ? kernels.split.value * (1.0 + parts / 16.0) : 0.0);
+    if (!s.backward) return kernels.launch.value + (parts > 1.0 ? kernels.split.value : 0.0);
     return kernels.backward_launch.value + (s.kv_heads < s.heads ? kernels.grouped.value : 0.0);
 }
 
@@ -124,9 +124,6 @@ Cost Pricer::walk(const Attention& attention, const AttentionProfile& kernels) c
                                           static_cast<double>(kernel_for(kernels, s.v_dim).head_dim));
     const auto precision = static_cast<std::size_t>(attention.precision);
     const WalkKernel& kernel = s.backward ? head.backward : head.forward;
-    const double parts = parts_of(s, kernel, kernels.split_below);
-    const Walk walk =
-        walk_of(s, kernel, flops, {seconds_per_flop_[precision], profile_.compute_fraction[precision], parts});
     Op op;
     op.work = attention;
     const double memory = (bytes_read(op) + bytes_written(op)).value * seconds_per_byte_;
@@ -134,8 +131,21 @@ Cost Pricer::walk(const Attention& attention, const AttentionProfile& kernels) c
     const auto body_of = [&](double compute) {
         return std::max(compute, memory) + kernels.exposed * std::min(compute, memory) + moved / kernels.passes;
     };
+    const auto walk_in = [&](double parts) {
+        return walk_of(s, kernel, flops, {seconds_per_flop_[precision], profile_.compute_fraction[precision], parts});
+    };
+    const double parts = parts_of(s, kernel, kernels.split_below);
+    Walk walk = walk_in(1.0);
+    double launch = launches(s, kernels, 1.0);
+    if (parts > 1.0) {  // only where it pays, so that a larger batch never takes less
+        const Walk split = walk_in(parts);
+        const double split_launch = launches(s, kernels, parts);
+        if (body_of(split.real) + split_launch < body_of(walk.real) + launch) {
+            walk = split;
+            launch = split_launch;
+        }
+    }
     const double body = body_of(walk.real), misaligned = std::max(0.0, body - body_of(walk.whole));
-    const double launch = launches(s, kernels, parts);
 
     Explanation explanation;
     explanation.reach(Term::Roofline, std::max(walk.exact, memory));

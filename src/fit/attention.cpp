@@ -213,10 +213,10 @@ void fit_many(const Task& task) {
 
 void fit_backend(AttentionBackend backend, const Observations& seen, const Device& device, Profile& profile) {
     AttentionProfile& kernels = backend == AttentionBackend::Cudnn ? profile.cudnn : profile.flash2;
-    kernels.cache = 0.1;
     const Observations own = chosen(
         seen, most_points, [&](const Attention& a) { return resolve(a.backend, device, a.head_dim) == backend; });
     if (own.size() < least_points || kernels.kernels.empty()) return;
+    kernels.cache = 0.1;
     const Task task{own, device, profile, kernels};
     own.size() < least_points* kernels.kernels.size() ? fit_few(task) : fit_many(task);
     profile.attention_evidence = Evidence::Fitted;
