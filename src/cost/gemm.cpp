@@ -56,11 +56,11 @@ void move_to(Cost& cost, double time) {
 /// What was learnt beyond physics. A batch is corrected upwards no more than the smaller batches it could be run as, so
 /// twice the batch never costs more than twice the time.
 double correction_factor(const Correction& correction, Gemm gemm, double physics, const Device& device) {
-    double factor = correction.factor(physics, gemm_features(gemm, physics, device));
+    double factor = correction.factor(relieved(physics), gemm_features(gemm, physics, device));
     for (double times = 2.0; gemm.batch > 1; times *= 2.0) {
         gemm.batch = ceil_div(gemm.batch, 2);
         const double part = physics / times;
-        factor = std::min(factor, correction.factor(part, gemm_features(gemm, part, device)));
+        factor = std::min(factor, correction.factor(relieved(part), gemm_features(gemm, part, device)));
     }
     return factor;
 }

@@ -175,7 +175,8 @@ Correction correction_of(const Observations& seen, const Pricer& pricer) {
         const double left = std::log(one->time_s / price_of(*one, pricer).time.value);
         const GemmFeatures features = gemm_features(gemm, physics, pricer.device());
         rows.features.insert(rows.features.end(), features.begin(), features.end());
-        rows.targets.push_back(static_cast<float>(left + correction.relief * std::log(physics / correction.pivot_s)));
+        rows.targets.push_back(
+            static_cast<float>(left + correction.relief * std::log(relieved(physics) / correction.pivot_s)));
     }
     if (seen.empty()) return {};
     for (float target : rows.targets) correction.offset += static_cast<double>(target);
