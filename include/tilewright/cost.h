@@ -104,8 +104,15 @@ private:
     Library whole_words_, narrow_;
 };
 
-/// Whether a contiguous row of an operand is not whole 16-byte words, which takes another family of kernels.
+/// The largest power of two of bytes, up to 128, that divides every contiguous row of the operands.
+int row_bytes(const Gemm& gemm);
+
+/// Whether such rows are not whole 16-byte words, which takes another family of kernels.
 bool has_narrow_rows(const Gemm& gemm);
+
+/// The kernels by whose intervals an op is priced.
+KernelClass class_of(const Gemm& gemm);
+KernelClass class_of(const Attention& attention);
 
 /// A burst price at a lower SM clock, a share of the top one.
 Cost at_clock(const Cost& burst, double clock);

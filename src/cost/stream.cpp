@@ -28,7 +28,7 @@ Cost Pricer::burst(const Stream& stream) const {
     explanation.reach(Term::Occupancy, aligned + ramp);
     explanation.reach(Term::Launch, total);
     const Bound bound = aligned < 0.5 * total ? Bound::Latency : Bound::Memory;
-    Cost cost = explanation.finish(bound, profile_.stream_evidence, profile_.stream_interval);
+    Cost cost = explanation.finish(bound, profile_.stream_evidence, interval(profile_, KernelClass::Stream, bound));
     cost.energy_j = profile_.power.memory.value * memory;
     return cost;
 }

@@ -28,12 +28,12 @@ Profile transferred(const Profile& profile, const Device& from, const Device& to
     result.narrow_gemm.l2_bandwidth = profile.narrow_gemm.l2_bandwidth * throughput;
     result.power.matrix = profile.power.matrix * throughput;
     result.power.memory = profile.power.memory * (to.bandwidth / from.bandwidth);
-    for (auto& intervals : result.gemm_intervals) {
-        for (Interval& interval : intervals) widen(interval);
+    for (auto& of_class : result.intervals) {
+        for (Interval& interval : of_class) widen(interval);
     }
-    widen(result.attention_interval);
-    widen(result.stream_interval);
     widen(result.collective_interval);
+    result.carried_from = from.name;
+    result.errors.clear();
     return result;
 }
 
