@@ -104,10 +104,10 @@ private:
     Library whole_words_, narrow_;
 };
 
-/// The largest power of two of bytes, up to 128, that divides every contiguous row of the operands.
+/// The largest power of two of bytes, from 2 to 128, that divides every contiguous row of the operands.
 int row_bytes(const Gemm& gemm);
 
-/// Whether such rows are not whole 16-byte words, which takes another family of kernels.
+/// Whether a contiguous row of an operand is not whole 16-byte words, which takes another family of kernels.
 bool has_narrow_rows(const Gemm& gemm);
 
 /// The kernels by whose intervals an op is priced.

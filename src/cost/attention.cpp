@@ -11,12 +11,6 @@ bool takes(const AttentionProfile& kernels, std::int64_t head_dim) {
 
 }  // namespace
 
-KernelClass class_of(const Attention& attention) {
-    if (attention.pass == AttentionPass::Backward) return KernelClass::AttentionBackward;
-    const bool decode = attention.q_len == 1 && attention.kv_len > 1;
-    return decode ? KernelClass::AttentionDecode : KernelClass::AttentionForward;
-}
-
 /// Queries of the heads that share a key head lie one after another, so that they are the rows of one product.
 Cost Pricer::unfused(const Attention& a) const {
     const std::int64_t v_dim = a.v_dim > 0 ? a.v_dim : a.head_dim;

@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t output_role = 0;
 constexpr std::size_t reduced_role = 1;
-constexpr int whole_words = 16;  ///< bytes of a row that is copied in bulk
+constexpr std::size_t whole_words = 3;  ///< the ladder's step of 16 bytes
 
 /// The ladder's step: the largest power of two of two-byte elements that divides a row of `extent` elements.
 std::size_t alignment_step(std::int64_t extent, int element) {
@@ -53,27 +53,13 @@ void move_to(Cost& cost, double time) {
 
 }  // namespace
 
-int row_bytes(const Gemm& gemm) {
-    const int element = element_bytes(gemm.precision);
-    std::size_t narrowest = 6;
-    for (const Row& row : rows_of(gemm)) narrowest = std::min(narrowest, alignment_step(row.extent, element));
-    return 2 << narrowest;
-}
-
 bool has_narrow_rows(const Gemm& gemm) {
+    const int element = element_bytes(gemm.precision);
+    const Rows rows = rows_of(gemm);
     // the matrix instructions of Hopper take 32-bit operands with k contiguous only (PTX ISA, wgmma)
     if (gemm.precision == Precision::Tf32 && gemm.layout != Layout::TN) return true;
-    return row_bytes(gemm) < whole_words;
-}
-
-KernelClass class_of(const Gemm& gemm) {
-    if (gemm.precision == Precision::Fp8) return KernelClass::GemmFp8;
-    if (gemm.precision == Precision::Tf32) return KernelClass::GemmTf32;
-    const int bytes = row_bytes(gemm);
-    const bool batched = gemm.batch > 1;
-    if (bytes >= whole_words) return batched ? KernelClass::Batched : KernelClass::Gemm;
-    if (bytes >= 4) return batched ? KernelClass::Batched8 : KernelClass::Gemm8;
-    return batched ? KernelClass::Batched2 : KernelClass::Gemm2;
+    return std::any_of(rows.begin(), rows.end(),
+                       [element](const Row& row) { return alignment_step(row.extent, element) < whole_words; });
 }
 
 /// One product on one device: what does not depend on the variant, then the time of a variant.
@@ -109,7 +95,6 @@ private:
     Cost explain(const Parts& parts) const;
 
     const Pricer& pricer_;
-    KernelClass class_;
     bool narrow_;  ///< rows that are not whole 16-byte words: another family of kernels
     const Pricer::Library& library_;
     const GemmProfile& profile_;
@@ -132,7 +117,6 @@ private:
 
 GemmPricing::GemmPricing(const Pricer& pricer, const Gemm& gemm)
     : pricer_(pricer),
-      class_(class_of(gemm)),
       narrow_(has_narrow_rows(gemm)),
       library_(narrow_ ? pricer.narrow_ : pricer.whole_words_),
       profile_(narrow_ ? pricer.profile_.narrow_gemm : pricer.profile_.gemm),
@@ -240,7 +224,7 @@ Cost GemmPricing::explain(const Parts& parts) const {
     const Bound bound = parts.overhead + gap > 0.5 * parts.total ? Bound::Latency
                         : parts.load + store_ > parts.compute    ? Bound::Memory
                                                                  : Bound::Compute;
-    Cost cost = explanation.finish(bound, profile.evidence, interval(profile, class_, bound));
+    Cost cost = explanation.finish(bound, profile.evidence, {});
     cost.clocked = {profile.power.clocked * std::min(parts.compute, parts.total)};
     cost.energy_j = profile.power.matrix.value * parts.padded * inverse_slowdown_ +
                     profile.power.memory.value * (parts.load + store_);
@@ -253,6 +237,9 @@ Cost GemmPricing::explain(const Parts& parts) const {
 
 Cost Pricer::burst(const Gemm& gemm) const {
     Cost cost = GemmPricing(*this, gemm).price();
+    const Interval within = interval(profile_, class_of(gemm), cost.bound);
+    cost.low = cost.time * within.low;
+    cost.high = cost.time * within.high;
     if (profile_.gemm_correction.trees.empty()) return cost;
     const double physics = cost.time.value;
     double time = physics * profile_.gemm_correction.factor(physics, gemm_features(gemm, physics, device_));
