@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# fit_profiles.sh TILEWRIGHT PUBLIC: fits data/profiles from our samples (data/samples) and from public timings (a folder of
-# gzip CSV with columns op, dtype, m, n, k, batch, latency_us and, for the paper's sweeps, layout; for attention also heads,
+# fit_profiles.sh TILEWRIGHT PUBLIC [DEVICE…]: fits data/profiles, all or some, from our samples (data/samples) and from public
+# timings (a folder of gzip CSV with columns op, dtype, m, n, k, batch, latency_us and, for the paper's sweeps, layout; for attention also heads,
 # kv_heads, kv_dtype, window, with m queries, n keys, k the head size).
 set -euo pipefail
-program=$1 public=$2
+program=$1 public=$2 devices=" ${*:3} "
 profiles=$(dirname "$0")/../data/profiles
 samples=$(dirname "$0")/../data/samples
 work=$(mktemp -d)
@@ -27,7 +27,8 @@ attention() {
         }'
 }
 
-from_public() {  # device, source, files…
+fit() {  # device, source, files of samples…
+    [[ $devices == "  " || $devices == *" $1 "* ]] || return 0
     "$program" fit --device "$1" --source "$2" -o "$profiles/$1.json" "${@:3}"
 }
 
@@ -57,21 +58,16 @@ less_host_time < "$work/paper_a100_fp16.csv" > "$work/paper_a100_device.csv"
 
 aiconfigurator="NVIDIA aiconfigurator (Apache-2.0), short runs"
 logs="TransformerSizing logs (2023)"
-mkdir "$work/h200"
-for set in gemm-quick gemm-clocks attention pytorch; do
-    zcat "$samples/h200/$set.jsonl.gz" > "$work/h200/$set.jsonl"
-done
 # The kernels of these kinds have been rewritten since they were timed; until they are timed again PyTorch's stand for them.
-zcat "$samples/h200/stream.jsonl.gz" | grep -vE '"kind":"(layernorm|rmsnorm|gelu|rotary|softmax)"' > "$work/h200/stream.jsonl"
-"$program" fit --samples "$work"/h200/*.jsonl "$work/collective_h200.csv" --device h200 \
-    --source "own H200 samples (data/samples): cuBLASLt 13.1, cuDNN 9.14, PyTorch 2.11; collectives: aiconfigurator, nccl-tests" -o "$profiles/h200.json"
-from_public a100-80-sxm "$aiconfigurator, SGLang 0.5.10; fp16 and odd sizes: $logs, cuBLAS 11.7, less 11 us of host time; attention: vLLM 0.14, FlashAttention-2, cache writes inside" \
+zcat "$samples/h200/stream.jsonl.gz" | grep -vE '"kind":"(layernorm|rmsnorm|gelu|rotary|softmax)"' > "$work/stream.jsonl"
+fit h200 "own H200 samples (data/samples): cuBLASLt 13.1, cuDNN 9.14, PyTorch 2.11; collectives: aiconfigurator, nccl-tests" \
+    "$samples"/h200/{gemm-quick,gemm-clocks,attention,pytorch}.jsonl.gz "$work/stream.jsonl" "$work/collective_h200.csv"
+fit a100-80-sxm "$aiconfigurator, SGLang 0.5.10; fp16 and odd sizes: $logs, cuBLAS 11.7, less 11 us of host time; attention: vLLM 0.14, FlashAttention-2, cache writes inside" \
     "$work/gemm_a100_sxm.csv" "$work/paper_a100_device.csv" "$work/attention_a100.csv" "$work/collective_a100.csv"
-from_public b200 "$aiconfigurator, TensorRT-LLM 1.3.0rc20; attention: vLLM 0.24, TensorRT-LLM kernels, cache writes inside" "$work/gemm_b200_sxm.csv" "$work/attention_b200.csv" \
-    "$work/collective_b200.csv"
-from_public rtx-pro-6000 "$aiconfigurator, TensorRT-LLM 1.3.0rc20; attention: vLLM 0.24, FlashAttention-2, cache writes inside" \
+fit b200 "$aiconfigurator, TensorRT-LLM 1.3.0rc20; attention: vLLM 0.24, TensorRT-LLM kernels, cache writes inside" \
+    "$work/gemm_b200_sxm.csv" "$work/attention_b200.csv" "$work/collective_b200.csv"
+fit rtx-pro-6000 "$aiconfigurator, TensorRT-LLM 1.3.0rc20; attention: vLLM 0.24, FlashAttention-2, cache writes inside" \
     "$work/gemm_rtx_pro_6000_server.csv" "$work/attention_rtx.csv"
-from_public a100-40-sxm "$logs, cuBLAS 11.7, wall clock: host time is inside" "$work/paper_a100_fp16.csv" \
-    "$work/collective_a100.csv"
-from_public v100-sxm2 "$logs, cuBLAS 11.7, wall clock: host time is inside" "$work/paper_v100_fp16.csv"
-from_public mi250x "$logs, rocBLAS, one die, wall clock: host time is inside" "$work/paper_mi250x_fp16.csv"
+fit a100-40-sxm "$logs, cuBLAS 11.7, wall clock: host time is inside" "$work/paper_a100_fp16.csv" "$work/collective_a100.csv"
+fit v100-sxm2 "$logs, cuBLAS 11.7, wall clock: host time is inside" "$work/paper_v100_fp16.csv"
+fit mi250x "$logs, rocBLAS, one die, wall clock: host time is inside" "$work/paper_mi250x_fp16.csv"

@@ -110,6 +110,13 @@ GemmFamily family_of(const Gemm& gemm);
 /// Whether it takes another family than that for whole 16-byte words.
 inline bool has_narrow_rows(const Gemm& gemm) { return family_of(gemm) != GemmFamily::Whole; }
 
+/// The largest power of two of bytes, from 2 to 128, that divides every contiguous row of the operands.
+int row_bytes(const Gemm& gemm);
+
+/// The kernels by whose intervals an op is priced.
+KernelClass class_of(const Gemm& gemm);
+KernelClass class_of(const Attention& attention);
+
 /// A burst price at a lower SM clock, a share of the top one.
 Cost at_clock(const Cost& burst, double clock);
 

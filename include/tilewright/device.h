@@ -181,9 +181,39 @@ struct PowerProfile {
     double clocked = 1.0;  ///< of the time of the matrix units, what follows the clock
 };
 
-/// Intervals by what bounds a product (compute, memory, latency), first of those whose rows are whole 16-byte words,
-/// then of the others.
-using GemmIntervals = std::array<std::array<Interval, 3>, 2>;
+/// Kernels whose errors are alike: products by the narrowest contiguous row of an operand (whole 16-byte words, 4 or 8
+/// bytes, 2 bytes), by themselves and in batches; those of other precisions; attention; streams.
+enum class KernelClass {
+    Gemm,
+    Gemm8,
+    Gemm2,
+    Batched,
+    Batched8,
+    Batched2,
+    GemmFp8,
+    GemmTf32,
+    AttentionForward,
+    AttentionBackward,
+    AttentionDecode,
+    Stream
+};
+inline constexpr std::size_t kernel_class_count = 12;
+
+/// 90% intervals of each class by what bounds the kernel: compute, memory, latency.
+using Intervals = std::array<std::array<Interval, 3>, kernel_class_count>;
+
+/// How far off prices are on one group of samples, as fractions of the measured time.
+struct ErrorLine {
+    std::string op;     ///< gemm, attention, stream
+    std::string by;     ///< what the group is told apart by: all, kernel, clock, bound, alignment
+    std::string group;  ///< all, batched gemm, sustained, memory, rows of 2 bytes, …
+    std::int64_t points = 0;
+    double mean = 0.0, median = 0.0, p95 = 0.0;
+    double inside = 0.0;    ///< share of the points within the 90% interval
+    double sheet = 0.0;     ///< mean error of simple models on the same points: the data sheet's roofline,
+    double constant = 0.0;  ///< a constant share of the peak rate (of the bandwidth, for streams),
+    double roofline = 0.0;  ///< a fitted roofline plus a fitted launch
+};
 
 /// What prices are made of besides the data sheet.
 struct Profile {
@@ -207,8 +237,10 @@ struct Profile {
     AttentionProfile flash2;
     StreamProfile stream;
     CollectiveProfile collective;
-    GemmIntervals gemm_intervals{};
-    Interval attention_interval, stream_interval, collective_interval;
+    Intervals intervals{};
+    Interval collective_interval;
+    std::string carried_from;       ///< the device it was fitted on, when that is another
+    std::vector<ErrorLine> errors;  ///< on samples that neither constants nor intervals were fitted to
 
     const GemmProfile& kernels(GemmFamily family) const {
         return family == GemmFamily::Whole ? gemm : other_gemm[static_cast<std::size_t>(family) - 1];

@@ -24,6 +24,20 @@ inline constexpr std::array<NameTable<Evidence>, 4> names<Evidence>{{{"measured"
                                                                      {"transferred", Evidence::Transferred},
                                                                      {"assumed", Evidence::Assumed}}};
 template <>
+inline constexpr std::array<NameTable<KernelClass>, kernel_class_count> names<KernelClass>{
+    {{"gemm", KernelClass::Gemm},
+     {"gemm_rows_of_8_bytes", KernelClass::Gemm8},
+     {"gemm_rows_of_2_bytes", KernelClass::Gemm2},
+     {"batched", KernelClass::Batched},
+     {"batched_rows_of_8_bytes", KernelClass::Batched8},
+     {"batched_rows_of_2_bytes", KernelClass::Batched2},
+     {"gemm_fp8", KernelClass::GemmFp8},
+     {"gemm_tf32", KernelClass::GemmTf32},
+     {"attention_forward", KernelClass::AttentionForward},
+     {"attention_backward", KernelClass::AttentionBackward},
+     {"attention_decode", KernelClass::AttentionDecode},
+     {"stream", KernelClass::Stream}}};
+template <>
 inline constexpr std::array<NameTable<Layout>, 3> names<Layout>{
     {{"TN", Layout::TN}, {"NN", Layout::NN}, {"NT", Layout::NT}}};
 template <>

@@ -41,8 +41,7 @@ struct Check {
     std::vector<std::string> at;  ///< cells, "x" or "x|series"
     double least = 0.0;
     double most = 0.0;
-    std::string full;    ///< of a ladder: from where on there is full speed
-    std::string device;  ///< how the names of the devices it is for begin; empty: those that no other check is for
+    std::string full;  ///< of a ladder: from where on there is full speed
 };
 
 /// A value that was published, by where it stands in the experiment's table.
@@ -90,9 +89,6 @@ inline constexpr std::size_t most_points = 20'000;  ///< of a sweep; what would 
 
 /// Every point of the sweep in the precision given; those whose expressions do not come out whole are left out.
 std::vector<Point> expand(const Experiment& experiment, Precision precision);
-
-/// The experiment with the checks that are for this device.
-Experiment for_device(Experiment experiment, std::string_view device);
 
 /// The names of the checks there are.
 std::vector<std::string> check_names();

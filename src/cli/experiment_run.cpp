@@ -88,11 +88,9 @@ Result<render::Outcome> run(const Experiment& experiment, const Setting& setting
     if (!problems.empty()) return problems;
     for (Figure* figure : {&outcome.predicted, &outcome.measured, &outcome.published}) sort(*figure);
     const Figure sweep = tabled(experiment, outcome.predicted);
-    const Experiment here = for_device(experiment, outcome.device);
-    outcome.by_prediction = judge(here, sweep, sweep, Coverage::Most);
-    outcome.by_measurement = judge(here, tabled(experiment, outcome.measured), sweep, Coverage::Most);
-    outcome.by_publication =
-        judge(for_device(experiment, outcome.published_device), outcome.published, sweep, Coverage::Any);
+    outcome.by_prediction = judge(experiment, sweep, sweep, Coverage::Most);
+    outcome.by_measurement = judge(experiment, tabled(experiment, outcome.measured), sweep, Coverage::Most);
+    outcome.by_publication = judge(experiment, outcome.published, sweep, Coverage::Any);
     outcome.with_measured = agreement(outcome.predicted, outcome.measured);
     if (outcome.device.starts_with(outcome.published_device))
         outcome.with_published = agreement(sweep, outcome.published);

@@ -5,6 +5,7 @@
 #include "cli/options.h"
 #include "cli/verb.h"
 #include "render/catalogue.h"
+#include "tilewright/read.h"
 
 namespace tilewright::cli {
 namespace {
@@ -41,7 +42,7 @@ Result<int> run_devices(const Arguments& arguments, Session& session) {
         if (!wanted(name, arguments.operands)) continue;
         const Result<FoundDevice> found = find_gpu(name);
         if (!found) return found.problems();
-        devices.push_back({found->device, found->origin});
+        devices.push_back({found->device, find_profile(found->device), found->origin});
     }
     if (devices.empty()) return nothing(arguments);
     session.out = arguments.has("--json") ? devices_json(devices) : devices_text(devices, session.out_style);

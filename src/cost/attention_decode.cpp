@@ -98,7 +98,7 @@ Cost Pricer::decode(const Attention& attention, const AttentionProfile& kernels)
     explanation.reach(Term::Occupancy, time - launch);
     explanation.reach(Term::Launch, time);
     const Bound bound = ideal < 0.5 * time ? Bound::Latency : Bound::Memory;
-    Cost cost = explanation.finish(bound, profile_.attention_evidence, profile_.attention_interval);
+    Cost cost = explanation.finish(bound, profile_.attention_evidence, interval(profile_, class_of(attention), bound));
     cost.energy_j = profile_.power.memory.value * ideal;
     return cost;
 }

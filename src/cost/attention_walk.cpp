@@ -158,7 +158,7 @@ Cost Pricer::walk(const Attention& attention, const AttentionProfile& kernels) c
     const Bound bound = launch > 0.5 * (body + launch)                ? Bound::Latency
                         : memory + moved / kernels.passes > walk.real ? Bound::Memory
                                                                       : Bound::Compute;
-    Cost cost = explanation.finish(bound, profile_.attention_evidence, profile_.attention_interval);
+    Cost cost = explanation.finish(bound, profile_.attention_evidence, interval(profile_, class_of(attention), bound));
     cost.clocked = {profile_.power.clocked * std::min(walk.real, body)};
     cost.energy_j = profile_.power.matrix.value * walk.tiled + profile_.power.memory.value * (memory + moved);
     return cost;

@@ -8,6 +8,11 @@
 
 namespace tilewright {
 
+/// The interval of a class of kernels under what bounds one of them.
+inline Interval interval(const Profile& profile, KernelClass of_class, Bound bound) {
+    return profile.intervals[static_cast<std::size_t>(of_class)][static_cast<std::size_t>(bound)];
+}
+
 /// Builds a Cost term by term; a step can only raise the time.
 class Explanation {
 public:

@@ -53,18 +53,6 @@ void move_to(Cost& cost, double time) {
     cost.clocked = cost.clocked * factor;
 }
 
-/// What was learnt beyond physics. A batch is corrected upwards no more than the smaller batches it could be run as, so
-/// twice the batch never costs more than twice the time.
-double correction_factor(const Correction& correction, Gemm gemm, double physics, const Device& device) {
-    double factor = correction.factor(relieved(physics), gemm_features(gemm, physics, device));
-    for (double times = 2.0; gemm.batch > 1; times *= 2.0) {
-        gemm.batch = ceil_div(gemm.batch, 2);
-        const double part = physics / times;
-        factor = std::min(factor, correction.factor(relieved(part), gemm_features(gemm, part, device)));
-    }
-    return factor;
-}
-
 }  // namespace
 
 GemmFamily family_of(const Gemm& gemm) {
@@ -240,9 +228,7 @@ Cost GemmPricing::explain(const Parts& parts) const {
     const Bound bound = waiting > 0.5 * parts.total           ? Bound::Latency
                         : parts.load + store_ > parts.compute ? Bound::Memory
                                                               : Bound::Compute;
-    Cost cost = explanation.finish(
-        bound, profile.evidence,
-        profile.gemm_intervals[family_ == GemmFamily::Whole ? 0 : 1][static_cast<std::size_t>(bound)]);
+    Cost cost = explanation.finish(bound, profile.evidence, {});
     cost.clocked = {profile.power.clocked * std::min(parts.busy, parts.total)};
     cost.energy_j = profile.power.matrix.value * parts.padded / slowdown_ +
                     profile.power.memory.value * (parts.load + store_) * profile_.bandwidth;
@@ -276,10 +262,20 @@ Cost Pricer::physics(const Gemm& gemm) const {
 
 Cost Pricer::burst(const Gemm& gemm) const {
     Cost cost = physics(gemm);
+    const Interval within = interval(profile_, class_of(gemm), cost.bound);
+    cost.low = cost.time * within.low;
+    cost.high = cost.time * within.high;
     const Correction& correction = profile_.gemm_corrections[has_narrow_rows(gemm) ? 1 : 0];
     if (correction.trees.empty()) return cost;
-    const double factor = correction_factor(correction, gemm, cost.time.value, device_);
-    move_to(cost, std::max(cost.time.value * factor, cost.term(Term::Roofline).value));
+    const double before = cost.time.value;
+    double time = before * correction.factor(relieved(before), gemm_features(gemm, before, device_));
+    if (gemm.batch > 1) {  // half the batch takes no longer, and run twice no less
+        Gemm half = gemm;
+        half.batch = ceil_div(gemm.batch, 2);
+        const double part = burst(half).time.value;
+        time = std::clamp(time, part, 2.0 * part);
+    }
+    move_to(cost, std::max(time, cost.term(Term::Roofline).value));
     return cost;
 }
 

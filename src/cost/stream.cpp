@@ -26,7 +26,7 @@ Cost Pricer::burst(const Stream& stream) const {
     explanation.reach(Term::Occupancy, walked);
     explanation.reach(Term::Launch, total);
     const Bound bound = aligned < 0.5 * total ? Bound::Latency : Bound::Memory;
-    Cost cost = explanation.finish(bound, profile_.stream_evidence, profile_.stream_interval);
+    Cost cost = explanation.finish(bound, profile_.stream_evidence, interval(profile_, KernelClass::Stream, bound));
     cost.clocked = {walked - memory};
     cost.energy_j = profile_.power.memory.value * memory;
     return cost;

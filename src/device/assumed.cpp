@@ -116,9 +116,12 @@ Profile assumed_profile(const Device& device) {
     assume_attention(device, profile);
     profile.stream = stream_profile(profile, device);
     set_collectives(profile, device);
-    for (auto& intervals : profile.gemm_intervals) intervals.fill({0.75, 1.35});
-    profile.attention_interval = {0.7, 1.5};
-    profile.stream_interval = {0.8, 1.4};
+    for (auto& of_class : profile.intervals) of_class.fill({0.75, 1.35});
+    for (KernelClass attention :
+         {KernelClass::AttentionForward, KernelClass::AttentionBackward, KernelClass::AttentionDecode}) {
+        profile.intervals[static_cast<std::size_t>(attention)].fill({0.7, 1.5});
+    }
+    profile.intervals[static_cast<std::size_t>(KernelClass::Stream)].fill({0.8, 1.4});
     profile.collective_interval = {0.6, 1.8};
     return profile;
 }

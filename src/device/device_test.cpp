@@ -91,8 +91,8 @@ TEST(AssumedProfile, IsUsableOnEveryArchitecture) {
         for (double step : profile.gemm.output) expect_fraction(step, architecture);
         for (double step : profile.gemm.reduced) expect_fraction(step, architecture);
         EXPECT_GT(profile.gemm.l2_bandwidth.value, 0.0);
-        EXPECT_LT(profile.gemm_intervals[0][0].low, 1.0);
-        EXPECT_GT(profile.gemm_intervals[1][2].high, 1.0);
+        EXPECT_LT(profile.intervals[0][0].low, 1.0);
+        EXPECT_GT(profile.intervals[1][2].high, 1.0);
     }
 }
 

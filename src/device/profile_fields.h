@@ -146,26 +146,41 @@ void visit_streams(std::string_view name, Kernels& kernels, Visitor& visit) {
     });
 }
 
-template <class Interval, class Visitor>
-void visit_interval(std::string_view name, Interval& interval, Visitor& visit) {
-    visit.group(name, [&] {
-        visit.number("low", interval.low);
-        visit.number("high", interval.high);
+template <class Profile, class Visitor>
+void visit_intervals(Profile& profile, Visitor& visit) {
+    static constexpr std::array<std::array<std::string_view, 2>, 3> bounds{
+        {{"compute_low", "compute_high"}, {"memory_low", "memory_high"}, {"latency_low", "latency_high"}}};
+    visit.group("intervals", [&] {
+        for (const auto& [name, which] : names<KernelClass>) {
+            auto& of_class = profile.intervals[static_cast<std::size_t>(which)];
+            visit.group(name, [&] {
+                for (std::size_t bound = 0; bound < bounds.size(); ++bound) {
+                    visit.number(bounds[bound][0], of_class[bound].low);
+                    visit.number(bounds[bound][1], of_class[bound].high);
+                }
+            });
+        }
+        visit.group("collective", [&] {
+            visit.number("low", profile.collective_interval.low);
+            visit.number("high", profile.collective_interval.high);
+        });
     });
 }
 
-template <class Profile, class Visitor>
-void visit_intervals(Profile& profile, Visitor& visit) {
-    static constexpr std::array<std::string_view, 6> names{"gemm_compute",       "gemm_memory",
-                                                           "gemm_latency",       "narrow_gemm_compute",
-                                                           "narrow_gemm_memory", "narrow_gemm_latency"};
-    visit.group("intervals", [&] {
-        for (std::size_t i = 0; i < names.size(); ++i) {
-            visit_interval(names[i], profile.gemm_intervals[i / 3][i % 3], visit);
-        }
-        visit_interval("attention", profile.attention_interval, visit);
-        visit_interval("stream", profile.stream_interval, visit);
-        visit_interval("collective", profile.collective_interval, visit);
+template <class Errors, class Visitor>
+void visit_errors(Errors& errors, Visitor& visit) {
+    visit.list("held_out_errors", errors, [&](auto& line) {
+        visit.text("op", line.op);
+        visit.text("by", line.by);
+        visit.text("group", line.group);
+        visit.count("points", line.points);
+        visit.number("mean", line.mean);
+        visit.number("median", line.median);
+        visit.number("p95", line.p95);
+        visit.number("inside", line.inside);
+        visit.number("mean_sheet", line.sheet);
+        visit.number("mean_constant", line.constant);
+        visit.number("mean_roofline", line.roofline);
     });
 }
 
@@ -183,6 +198,7 @@ void visit_correction(std::string_view name, Correction& correction, Visitor& vi
 template <class Profile, class Visitor>
 void visit_profile(Profile& profile, Visitor& visit) {
     visit.text("source", profile.source);
+    visit_errors(profile.errors, visit);
     visit.group("compute_fraction", [&] {
         static constexpr std::array<std::string_view, precision_count> words{"bf16", "fp16", "fp8", "tf32", "fp32"};
         for (std::size_t p = 0; p < precision_count; ++p) visit.number(words[p], profile.compute_fraction[p]);

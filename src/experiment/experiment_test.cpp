@@ -121,35 +121,33 @@ struct Claim {
 
 std::vector<Claim> claims() {
     return {
-        {{"rises", {}, 1.0, 0.1, "", ""},
-         figure_of({{"1", "", 1}, {"2", "", 3}}),
-         figure_of({{"1", "", 3}, {"2", "", 1}})},
-        {{"drops", {"2"}, 0.1, 0, "", ""},
+        {{"rises", {}, 1.0, 0.1, ""}, figure_of({{"1", "", 1}, {"2", "", 3}}), figure_of({{"1", "", 3}, {"2", "", 1}})},
+        {{"drops", {"2"}, 0.1, 0, ""},
          figure_of({{"1", "", 1}, {"2", "", 3}, {"3", "", 2}}),
          figure_of({{"1", "", 1}, {"2", "", 3}, {"3", "", 3}})},
-        {{"ladder", {}, 0.4, 0, "8", ""},
+        {{"ladder", {}, 0.4, 0, "8"},
          figure_of({{"1", "", 20}, {"8", "", 99}, {"64", "", 100}}),
          figure_of({{"1", "", 80}, {"8", "", 99}, {"64", "", 100}})},
-        {{"order", {"a", "b|s"}, 0, 0, "", ""},
+        {{"order", {"a", "b|s"}, 0, 0, ""},
          figure_of({{"a", "s", 1}, {"b", "s", 2}}),
          figure_of({{"a", "s", 2}, {"b", "s", 1}})},
-        {{"ratio", {"a", "b"}, 1.1, 1.3, "", ""},
+        {{"ratio", {"a", "b"}, 1.1, 1.3, ""},
          figure_of({{"a", "", 12}, {"b", "", 10}}),
          figure_of({{"a", "", 10}, {"b", "", 10}})},
-        {{"above", {"a"}, 85, 0, "", ""}, figure_of({{"a", "", 90}}), figure_of({{"a", "", 80}})},
-        {{"flat", {}, 0, 0.05, "", ""},
+        {{"above", {"a"}, 85, 0, ""}, figure_of({{"a", "", 90}}), figure_of({{"a", "", 80}})},
+        {{"flat", {}, 0, 0.05, ""},
          figure_of({{"a", "", 100}, {"b", "", 104}}),
          figure_of({{"a", "", 100}, {"b", "", 107}})},
-        {{"plateau", {"2"}, 0.5, 0.2, "", ""},
+        {{"plateau", {"2"}, 0.5, 0.2, ""},
          figure_of({{"1", "", 10}, {"2", "", 90}, {"3", "", 100}}),
          figure_of({{"1", "", 90}, {"2", "", 50}, {"3", "", 100}})},
-        {{"trend", {"low|below", "high|above"}, 0, 0, "", ""},
+        {{"trend", {"low|below", "high|above"}, 0, 0, ""},
          figure_of({{"1", "p", 1}, {"10", "low", 5}, {"100", "high", 200}, {"1000", "q", 1000}}),
          figure_of({{"1", "p", 1}, {"10", "low", 20}, {"100", "high", 50}, {"1000", "q", 1000}})},
-        {{"differs", {}, 0, 0.05, "", ""},
+        {{"differs", {}, 0, 0.05, ""},
          figure_of({{"1", "p", 10}, {"8", "p", 20}, {"1", "q", 20}, {"8", "q", 20}}),
          figure_of({{"1", "p", 10}, {"8", "p", 20}, {"1", "q", 10}, {"8", "q", 20}})},
-        {{"transfers", {"6", "8"}, 0, 0, "", ""},
+        {{"transfers", {"6", "8"}, 0, 0, ""},
          figure_of({{"8", "p", 1}, {"6", "q", 1}, {"8", "q", 1}}),
          figure_of({{"6", "q", 1}, {"8", "q", 1}})},
     };
@@ -176,29 +174,21 @@ TEST(Checks, SayWhetherTheyHoldAndWhy) {
 TEST(Checks, ATimeIsBetterWhenItIsShorter) {
     Experiment experiment;
     experiment.measure = Measure::Time;
-    experiment.checks = {{"ratio", {"a", "b"}, 1.1, 0, "", ""}};
+    experiment.checks = {{"ratio", {"a", "b"}, 1.1, 0, ""}};
     const Figure figure = figure_of({{"a", "", 10}, {"b", "", 12}});
     EXPECT_EQ(judge(experiment, figure, figure, Coverage::Most).verdict, Verdict::Holds);
 }
 
 TEST(Checks, OneThatHoldsAndOneThatDoesNotHoldInPart) {
     Experiment experiment;
-    experiment.checks = {{"above", {"a"}, 1, 0, "", ""}, {"above", {"a"}, 100, 0, "", ""}};
+    experiment.checks = {{"above", {"a"}, 1, 0, ""}, {"above", {"a"}, 100, 0, ""}};
     const Figure figure = figure_of({{"a", "", 10}});
     EXPECT_EQ(judge(experiment, figure, figure, Coverage::Most).verdict, Verdict::Partly);
 }
 
-TEST(Checks, ThoseOfADeviceReplaceTheOthers) {
-    Experiment experiment;
-    experiment.checks = {{"rises", {}, 0, 0, "", ""}, {"drops", {}, 0, 0, "", "v100"}};
-    EXPECT_EQ(for_device(experiment, "v100-sxm2").checks[0].kind, "drops");
-    EXPECT_EQ(for_device(experiment, "h200").checks[0].kind, "rises");
-    EXPECT_EQ(for_device(experiment, "h200").checks.size(), 1u);
-}
-
 TEST(Checks, AFewPointsSayNothingOfAWholeSweep) {
     Experiment experiment;
-    experiment.checks = {{"rises", {}, 0.1, 0.1, "", ""}};
+    experiment.checks = {{"rises", {}, 0.1, 0.1, ""}};
     const Figure sweep = figure_of({{"1", "", 1}, {"2", "", 2}, {"3", "", 3}, {"4", "", 4}});
     const Figure few = figure_of({{"1", "", 1}, {"2", "", 2}});
     EXPECT_EQ(judge(experiment, few, sweep, Coverage::Most).verdict, Verdict::Unknown);
@@ -207,7 +197,7 @@ TEST(Checks, AFewPointsSayNothingOfAWholeSweep) {
 
 TEST(Checks, ADropIsOneStepOfTheSweep) {
     Experiment experiment;
-    experiment.checks = {{"drops", {"2"}, 0.1, 0, "", ""}};
+    experiment.checks = {{"drops", {"2"}, 0.1, 0, ""}};
     const Figure sweep = figure_of({{"1", "", 1}, {"2", "", 3}, {"3", "", 2}, {"4", "", 2}});
     EXPECT_EQ(judge(experiment, figure_of({{"2", "", 3}, {"4", "", 2}}), sweep, Coverage::Any).verdict,
               Verdict::Unknown);

@@ -29,13 +29,6 @@ std::vector<std::string> check_names() {
     return all;
 }
 
-Experiment for_device(Experiment experiment, std::string_view device) {
-    const auto is_for = [&](const Check& check) { return !check.device.empty() && device.starts_with(check.device); };
-    const bool own = std::any_of(experiment.checks.begin(), experiment.checks.end(), is_for);
-    std::erase_if(experiment.checks, [&](const Check& check) { return own ? !is_for(check) : !check.device.empty(); });
-    return experiment;
-}
-
 Judgement judge(const Experiment& experiment, const Figure& figure, const Figure& sweep, Coverage coverage) {
     const bool sparse = static_cast<double>(figure.cells.size()) < enough * static_cast<double>(sweep.cells.size());
     int held = 0, failed = 0, told = 0;

@@ -1,45 +1,62 @@
-// How far off a profile is, by group.
+// How far off prices are, by group.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
+#include <tuple>
 
-#include "fit/parts.h"
+#include "fit/judge.h"
 #include "tilewright/cost_names.h"
 
 namespace tilewright {
 namespace {
 
+constexpr std::array<std::string_view, 5> op_order{"gemm", "attention", "stream", "collective", "layer"};
+constexpr std::array<std::string_view, 5> by_order{"all", "kernel", "clock", "bound", "alignment"};
+
+/// A group: the places of its op and of what it is told apart by in the tables above, and its name.
+using Key = std::tuple<std::size_t, std::size_t, std::string>;
+
+std::vector<Key> keys_of(const Judged& one) {
+    const auto op = static_cast<std::size_t>(std::find(op_order.begin(), op_order.end(), one.op) - op_order.begin());
+    const std::array<std::string, by_order.size()> groups{"all", one.kernel, one.clock,
+                                                          std::string(name_of(one.cost.bound)), one.alignment};
+    std::vector<Key> keys;
+    for (std::size_t by = 0; by < groups.size(); ++by) {
+        if (!groups[by].empty()) keys.emplace_back(op, by, groups[by]);
+    }
+    return keys;
+}
+
+using Group = std::vector<const Judged*>;
+
 double quantile(const std::vector<double>& sorted, double share) {
-    const auto at = static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1) + 0.5);
-    return sorted[at];
+    return sorted[static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1) + 0.5)];
 }
 
-struct Group {
+ErrorLine line_of(const Key& key, const Group& group) {
+    const auto points = static_cast<double>(group.size());
+    const auto mean = [&](auto value) {
+        double sum = 0.0;
+        for (const Judged* one : group) sum += value(*one);
+        return sum / points;
+    };
+    const auto mean_off = [&](double SimpleTimes::*model) {
+        return mean([model](const Judged& one) { return std::abs(one.simple.*model / one.measured_s - 1.0); });
+    };
     std::vector<double> errors;
-    double inside = 0.0;
-};
-
-ErrorLine line_of(const std::string& name, bool held_out, Group group) {
-    std::sort(group.errors.begin(), group.errors.end());
-    ErrorLine line{name, held_out, group.errors.size()};
-    for (double error : group.errors) line.mean += error / static_cast<double>(group.errors.size());
-    line.median = quantile(group.errors, 0.5);
-    line.p95 = quantile(group.errors, 0.95);
-    line.inside = group.inside / static_cast<double>(group.errors.size());
+    for (const Judged* one : group) errors.push_back(std::abs(one->error()));
+    std::sort(errors.begin(), errors.end());
+    ErrorLine line{std::string(op_order[std::get<0>(key)]), std::string(by_order[std::get<1>(key)]), std::get<2>(key)};
+    line.points = static_cast<std::int64_t>(group.size());
+    line.mean = mean([](const Judged& one) { return std::abs(one.error()); });
+    line.median = quantile(errors, 0.5);
+    line.p95 = quantile(errors, 0.95);
+    line.inside = mean([](const Judged& one) { return one.inside() ? 1.0 : 0.0; });
+    line.sheet = mean_off(&SimpleTimes::sheet);
+    line.constant = mean_off(&SimpleTimes::constant);
+    line.roofline = mean_off(&SimpleTimes::roofline);
     return line;
-}
-
-std::string_view mode_word(ClockMode mode) {
-    return mode == ClockMode::Sustained ? "sustained" : mode == ClockMode::Burst ? "burst" : "quick";
-}
-
-/// The rows of a product that are contiguous, whole 16-byte words or not.
-std::string alignment_of(const Gemm& gemm) {
-    std::int64_t worst = power_of_two_in(gemm.n, 64);
-    if (gemm.layout == Layout::NT) worst = std::min(worst, power_of_two_in(gemm.m, 64));
-    if (gemm.layout != Layout::NT) worst = std::min(worst, power_of_two_in(gemm.k, 64));
-    const double bytes = static_cast<double>(worst) * element_bytes(gemm.precision);
-    return bytes < 4 ? "rows of 2 bytes" : bytes < 16 ? "rows of 4 or 8 bytes" : "rows of whole 16 bytes";
 }
 
 }  // namespace
@@ -60,33 +77,13 @@ std::vector<double> log_errors(const Observations& seen, const Device& device, c
     return result;
 }
 
-std::vector<ErrorLine> errors_of(const std::vector<Observation>& observations, const Device& device,
-                                 const Profile& profile) {
-    const Pricer pricer(device, profile, Clock::Sustained);
-    std::map<std::pair<std::string, bool>, Group> groups;
-    for (const Observation& seen : observations) {
-        const Cost cost = price_of(seen, pricer);
-        const double error = std::abs(cost.time.value / seen.time_s - 1.0);
-        const bool inside = cost.low.value <= seen.time_s && seen.time_s <= cost.high.value;
-        const std::string mode(mode_word(seen.mode));
-        std::vector<std::string> names = {seen.family + ", " + mode};
-        if (const Gemm* gemm = std::get_if<Gemm>(&seen.op.work)) {
-            names.push_back("gemm bound by " + std::string(name_of(cost.bound)));
-            names.push_back("gemm with " + alignment_of(*gemm));
-            names.push_back("every gemm, " + mode);
-        } else {
-            const bool stream = std::holds_alternative<Stream>(seen.op.work);
-            const bool collective = std::holds_alternative<Collective>(seen.op.work);
-            names.push_back(stream ? "every stream" : collective ? "every collective" : "every attention");
-        }
-        for (const std::string& name : names) {
-            Group& group = groups[{name, seen.held_out}];
-            group.errors.push_back(error);
-            group.inside += inside ? 1.0 : 0.0;
-        }
+std::vector<ErrorLine> errors_of(const std::vector<Judged>& judged) {
+    std::map<Key, Group> groups;
+    for (const Judged& one : judged) {
+        for (const Key& key : keys_of(one)) groups[key].push_back(&one);
     }
     std::vector<ErrorLine> lines;
-    for (auto& [key, group] : groups) lines.push_back(line_of(key.first, key.second, std::move(group)));
+    for (const auto& [key, group] : groups) lines.push_back(line_of(key, group));
     return lines;
 }
 

@@ -1,19 +1,20 @@
-// The order of a fit: products first, since streams and attention share their bandwidth and gap.
+// The order of a fit: products first, since streams and attention share their bandwidth and gap. Then the same again
+// without one fold of the samples after another, to see how far off prices are of what was not seen.
 #include <algorithm>
 
-#include "fit/parts.h"
+#include "fit/judge.h"
 
 namespace tilewright {
 namespace {
 
 constexpr std::size_t least_products = 300;
+constexpr std::uint64_t folds = 4;
 
 template <class Keep>
-Observations chosen(const std::vector<Observation>& all, Keep keep) {
+Observations chosen(const Observations& all, Keep keep) {
     Observations result;
-    for (const Observation& one : all) {
-        if (keep(one)) result.push_back(&one);
-    }
+    std::copy_if(all.begin(), all.end(), std::back_inserter(result),
+                 [&](const Observation* one) { return keep(*one); });
     return result;
 }
 
@@ -22,11 +23,13 @@ bool is(const Observation& one) {
     return std::holds_alternative<Work>(one.op.work);
 }
 
+bool is_product(const Observation& one) { return is<Gemm>(one) && one.mode != ClockMode::Sustained; }
+
 /// The clock that rested samples reach; the data of others does not say.
-Hertz top_clock_of(const std::vector<Observation>& all) {
+Hertz top_clock_of(const Observations& all) {
     std::vector<double> clocks;
-    for (const Observation& one : all) {
-        if (one.clock_mhz > 0.0) clocks.push_back(one.clock_mhz);
+    for (const Observation* one : all) {
+        if (one->clock_mhz > 0.0) clocks.push_back(one->clock_mhz);
     }
     if (clocks.empty()) return {};
     std::sort(clocks.begin(), clocks.end());
@@ -47,39 +50,56 @@ bool is_unsettled(const Observation& one, const Device& device, Hertz top) {
            one.power_w < near * device.power.value;
 }
 
+/// Every constant of the profile, from the assumed ones; intervals stay as they are.
+Profile learn(const Observations& seen, const Device& device) {
+    Profile profile = assumed_profile(device);
+    profile.evidence = Evidence::Fitted;
+    profile.top_clock = top_clock_of(seen);
+    const auto products = chosen(seen, is_product);
+    fit_clocked(chosen(seen, is<Gemm>), device, profile);
+    fit_gemm_physics(products, device, profile);
+    fit_gemm_correction(products, device, profile);
+    fit_power(
+        chosen(seen, [](const Observation& one) { return is<Gemm>(one) && !is_product(one) && one.clock_mhz > 0; }),
+        device, profile);
+    fit_streams(chosen(seen, is<Stream>), device, profile);
+    fit_attention(chosen(seen, is<Attention>), device, profile);
+    fit_collectives(chosen(seen, is<Collective>), device, profile);
+    return profile;
+}
+
+std::uint64_t fold_of(const Observation& one) { return (one.kin >> 20U) % folds; }
+
 }  // namespace
 
 std::vector<Observation> settled(std::vector<Observation> observations, const Device& device) {
-    const Hertz top = top_clock_of(observations);
+    Observations all;
+    for (const Observation& one : observations) all.push_back(&one);
+    const Hertz top = top_clock_of(all);
     std::erase_if(observations, [&](const Observation& one) { return is_unsettled(one, device, top); });
     return observations;
 }
 
 Result<Fit> fit(const std::vector<Observation>& observations, const Device& device, const std::string& source) {
     const std::vector<Observation> all = settled(observations, device);
-    const auto products = chosen(
-        all, [](const Observation& one) { return is<Gemm>(one) && !one.held_out && one.mode != ClockMode::Sustained; });
-    if (products.size() < least_products) return too_little(products.size());
-    Fit result;
-    Profile& profile = result.profile;
-    profile = assumed_profile(device);
-    profile.evidence = Evidence::Fitted;
-    profile.source = source;
-    profile.top_clock = top_clock_of(all);
-    const auto sustained = chosen(all, [](const Observation& one) {
-        return is<Gemm>(one) && !one.held_out && one.mode == ClockMode::Sustained && one.clock_mhz > 0.0;
-    });
-    fit_clocked(chosen(all, [](const Observation& one) { return is<Gemm>(one) && !one.held_out; }), device, profile);
-    fit_gemm_physics(products, device, profile);
-    fit_gemm_correction(products, device, profile);
-    fit_power(sustained, device, profile);
-    fit_streams(chosen(all, [](const Observation& one) { return is<Stream>(one) && !one.held_out; }), device, profile);
-    fit_attention(chosen(all, [](const Observation& one) { return is<Attention>(one) && !one.held_out; }), device,
-                  profile);
-    fit_collectives(chosen(all, [](const Observation& one) { return is<Collective>(one) && !one.held_out; }), device,
-                    profile);
-    fit_intervals(chosen(all, [](const Observation& one) { return one.held_out; }), device, profile);
-    result.errors = errors_of(all, device, profile);
+    Observations seen;
+    for (const Observation& one : all) {
+        if (!one.held_out) seen.push_back(&one);
+    }
+    const std::size_t products = chosen(seen, is_product).size();
+    if (products < least_products) return too_little(products);
+    std::vector<Outcome> outcomes;
+    for (std::uint64_t fold = 0; fold < folds; ++fold) {
+        const auto others = chosen(seen, [fold](const Observation& one) { return fold_of(one) != fold; });
+        const auto left_out = chosen(seen, [fold](const Observation& one) { return fold_of(one) == fold; });
+        add_outcomes(left_out, device, learn(others, device), outcomes);
+    }
+    Fit result{learn(seen, device), {}};
+    result.profile.source = source;
+    fit_intervals(outcomes, result.profile);
+    const Judge judge(all, device, result.profile);
+    result.profile.errors = errors_of(judge.kernels(all, Split::HeldOut));
+    result.fitted_errors = errors_of(judge.kernels(all, Split::Fitted));
     return result;
 }
 

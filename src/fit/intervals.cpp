@@ -1,53 +1,107 @@
-// Intervals from the points held out: the 5th and 95th percentile of measured over predicted (split conformal
-// prediction, Vovk et al. 2005, one side each), by what bounds a product and whether its rows are narrow.
+// 90% intervals: the 5th and 95th percentile of measured over predicted (cross-conformal prediction, Vovk 2015, one
+// side each) by class of kernels and by what bounds them. A small group borrows from its class, and that from its op.
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <numeric>
 
 #include "fit/parts.h"
 
 namespace tilewright {
 namespace {
 
-constexpr std::size_t least_points = 40;  ///< fewer, and a group takes the interval of all
+constexpr std::size_t least_points = 40;  ///< of an op; fewer, and what is assumed stays
+constexpr double borrowed = 20.0;         ///< points' worth that a group takes from its class, and from its op
 
-using Ratios = std::vector<double>;
+struct Weighted {
+    double ratio, weight;
+};
 
-Interval interval_of(Ratios ratios) {
-    std::sort(ratios.begin(), ratios.end());
-    const auto at = [&](double share) {
-        return ratios[static_cast<std::size_t>(share * static_cast<double>(ratios.size() - 1))];
-    };
-    return {std::min(1.0, at(0.05)), std::max(1.0, at(0.95))};
+double quantile(std::vector<Weighted>& points, double share) {
+    std::sort(points.begin(), points.end(), [](const Weighted& a, const Weighted& b) { return a.ratio < b.ratio; });
+    const double total = std::accumulate(points.begin(), points.end(), 0.0,
+                                         [](double sum, const Weighted& point) { return sum + point.weight; });
+    double below = 0.0;
+    for (const Weighted& point : points) {
+        below += point.weight;
+        if (below >= share * total) return point.ratio;
+    }
+    return points.back().ratio;
+}
+
+/// The class whose intervals an observation tells of; none for what several kernels make up.
+std::optional<KernelClass> class_of(const Observation& seen) {
+    if (const Gemm* gemm = std::get_if<Gemm>(&seen.op.work)) return class_of(*gemm);
+    if (std::holds_alternative<Stream>(seen.op.work)) return KernelClass::Stream;
+    const Attention* attention = std::get_if<Attention>(&seen.op.work);
+    if (attention == nullptr || attention->backend == AttentionBackend::Unfused) return std::nullopt;
+    return class_of(*attention);
+}
+
+/// Classes of one op follow each other.
+struct OpClasses {
+    KernelClass first, last;
+};
+constexpr OpClasses ops[] = {{KernelClass::Gemm, KernelClass::GemmTf32},
+                             {KernelClass::AttentionForward, KernelClass::AttentionDecode},
+                             {KernelClass::Stream, KernelClass::Stream}};
+
+struct Point {
+    KernelClass of_class;
+    Bound bound;
+    double ratio;
+};
+
+/// The interval of one group among the points of its op.
+Interval interval_of(const std::vector<Point>& op, KernelClass of_class, Bound bound) {
+    const auto is_class = [&](const Point& point) { return point.of_class == of_class; };
+    const auto in_class = static_cast<double>(std::count_if(op.begin(), op.end(), is_class));
+    const double op_weight = borrowed / static_cast<double>(op.size());
+    const double class_weight = op_weight + (in_class > 0.0 ? borrowed / in_class : 0.0);
+    std::vector<Weighted> points;
+    for (const Point& point : op) {
+        const double weight = is_class(point) ? class_weight : op_weight;
+        points.push_back({point.ratio, is_class(point) && point.bound == bound ? weight + 1.0 : weight});
+    }
+    return {std::min(1.0, quantile(points, 0.05)), std::max(1.0, quantile(points, 0.95))};
 }
 
 }  // namespace
 
-void fit_intervals(const Observations& held_out, const Device& device, Profile& profile) {
+void add_outcomes(const Observations& unseen, const Device& device, const Profile& profile,
+                  std::vector<Outcome>& outcomes) {
     const Pricer pricer(device, profile, Clock::Sustained);
-    std::array<std::array<Ratios, 3>, 2> gemm;
-    Ratios all, attention, stream, collective;
-    for (const Observation* one : held_out) {
+    for (const Observation* one : unseen) {
         const Cost cost = price_of(*one, pricer);
-        const double ratio = one->time_s / cost.time.value;
-        if (const Gemm* product = std::get_if<Gemm>(&one->op.work)) {
-            gemm[has_narrow_rows(*product) ? 1 : 0][static_cast<std::size_t>(cost.bound)].push_back(ratio);
-            all.push_back(ratio);
-        } else if (std::holds_alternative<Collective>(one->op.work)) {
-            collective.push_back(ratio);
-        } else {
-            (std::holds_alternative<Stream>(one->op.work) ? stream : attention).push_back(ratio);
+        outcomes.push_back({one, cost.bound, one->time_s / cost.time.value});
+    }
+}
+
+void fit_intervals(const std::vector<Outcome>& outcomes, Profile& profile) {
+    std::vector<Weighted> collectives;
+    for (const Outcome& outcome : outcomes) {
+        if (std::holds_alternative<Collective>(outcome.seen->op.work)) collectives.push_back({outcome.ratio, 1.0});
+    }
+    if (collectives.size() >= least_points) {
+        profile.collective_interval = {std::min(1.0, quantile(collectives, 0.05)),
+                                       std::max(1.0, quantile(collectives, 0.95))};
+    }
+    for (const OpClasses& op : ops) {
+        std::vector<Point> points;
+        for (const Outcome& outcome : outcomes) {
+            const auto found = class_of(*outcome.seen);
+            if (found && op.first <= *found && *found <= op.last) {
+                points.push_back({*found, outcome.bound, outcome.ratio});
+            }
+        }
+        if (points.size() < least_points) continue;
+        for (auto which = static_cast<std::size_t>(op.first); which <= static_cast<std::size_t>(op.last); ++which) {
+            for (Bound bound : {Bound::Compute, Bound::Memory, Bound::Latency}) {
+                profile.intervals[which][static_cast<std::size_t>(bound)] =
+                    interval_of(points, static_cast<KernelClass>(which), bound);
+            }
         }
     }
-    for (std::size_t narrow = 0; narrow < 2; ++narrow) {
-        for (std::size_t bound = 0; bound < 3; ++bound) {
-            const Ratios& own = gemm[narrow][bound];
-            if (all.size() >= least_points)
-                profile.gemm_intervals[narrow][bound] = interval_of(own.size() < least_points ? all : own);
-        }
-    }
-    if (attention.size() >= least_points) profile.attention_interval = interval_of(attention);
-    if (stream.size() >= least_points) profile.stream_interval = interval_of(stream);
-    if (collective.size() >= least_points) profile.collective_interval = interval_of(collective);
 }
 
 }  // namespace tilewright

@@ -51,35 +51,48 @@ void take_collective(const Sample& sample, Observation& seen) {
     seen.op.work = collective;
 }
 
-/// One in four, by a hash of three numbers.
-bool one_in_four(std::int64_t a, std::int64_t b, std::int64_t c) {
-    auto mixed = static_cast<std::uint64_t>(a) * 0x9e3779b97f4a7c15U;
-    mixed = (mixed ^ (mixed >> 29) ^ static_cast<std::uint64_t>(b)) * 0xbf58476d1ce4e5b9U;
-    mixed = (mixed ^ (mixed >> 32) ^ static_cast<std::uint64_t>(c)) * 0x94d049bb133111ebU;
-    return ((mixed >> 40) & 3U) == 0;
+/// A hash of three numbers.
+std::uint64_t mixed(std::int64_t a, std::int64_t b, std::int64_t c) {
+    auto value = static_cast<std::uint64_t>(a) * 0x9e3779b97f4a7c15U;
+    value = (value ^ (value >> 29) ^ static_cast<std::uint64_t>(b)) * 0xbf58476d1ce4e5b9U;
+    return (value ^ (value >> 32) ^ static_cast<std::uint64_t>(c)) * 0x94d049bb133111ebU;
 }
 
 }  // namespace
 
-bool held_out_by_shape(const Gemm& gemm) { return one_in_four(gemm.n, gemm.k, static_cast<std::int64_t>(gemm.layout)); }
+std::uint64_t kin_of(const Gemm& gemm) { return mixed(gemm.n, gemm.k, static_cast<std::int64_t>(gemm.layout)); }
+
+std::uint64_t kin_of(const Attention& attention) {
+    return mixed(attention.heads, attention.kv_heads, attention.head_dim);
+}
+
+std::uint64_t kin_of(const Collective& collective) {
+    return mixed(static_cast<std::int64_t>(collective.bytes.value), collective.ranks,
+                 static_cast<std::int64_t>(collective.kind));
+}
 
 std::string family_of(const Attention& attention) {
     const bool decode = attention.q_len == 1 && attention.kv_len > 1;
     return std::string(name_of(attention.backend)) + " " + (decode ? "decode" : std::string(name_of(attention.pass)));
 }
 
-bool held_out_by_shape(const Attention& attention) {
-    return one_in_four(attention.heads, attention.kv_heads, attention.head_dim);
-}
-
-bool held_out_by_shape(const Collective& collective) {
-    return one_in_four(static_cast<std::int64_t>(collective.bytes.value), collective.ranks,
-                       static_cast<std::int64_t>(collective.kind));
-}
-
 namespace {
 
-bool held_out_by_shape(const Stream&) { return false; }
+/// FNV-1a.
+std::uint64_t hash(std::string_view text) {
+    std::uint64_t value = 0xcbf29ce484222325U;
+    for (char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+    return value;
+}
+
+/// The family that the sweep named; else what the op says, or a stream's kernel and width.
+std::uint64_t kin_of(const Sample& sample, const Observation& seen) {
+    if (const auto family = find_field(sample.tags, "family")) return hash(*family);
+    if (const Gemm* gemm = std::get_if<Gemm>(&seen.op.work)) return kin_of(*gemm);
+    if (const Attention* attention = std::get_if<Attention>(&seen.op.work)) return kin_of(*attention);
+    if (const Collective* collective = std::get_if<Collective>(&seen.op.work)) return kin_of(*collective);
+    return hash(seen.family + '-' + std::string(word(sample, "width")));
+}
 
 }  // namespace
 
@@ -97,9 +110,9 @@ std::vector<Observation> observe(const std::vector<Sample>& samples) {
         seen.clock_mhz = sample.clock_mhz;
         seen.power_w = sample.power_w;
         seen.mode = sample.clock;
+        seen.kin = kin_of(sample, seen);
         const auto split = find_field(sample.tags, "split");
-        seen.held_out = split ? *split == "judge"
-                              : std::visit([](const auto& work) { return held_out_by_shape(work); }, seen.op.work);
+        seen.held_out = split ? *split == "judge" : held_out_by_kin(seen.kin);
         result.push_back(std::move(seen));
     }
     return result;

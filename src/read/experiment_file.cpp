@@ -166,7 +166,6 @@ private:
         if (const Value* at = fields.ask("at")) check.at = labels(*at, "at");
         check.least = fields.positive("least").value_or(0.0);
         check.most = fields.positive("most").value_or(0.0);
-        check.device = fields.text("device").value_or("");
         if (const Value* full = fields.ask("full")) check.full = label_of(*full).value_or("");
         fields.reject_unknown();
         out_.checks.push_back(std::move(check));

@@ -69,19 +69,6 @@ TEST(ExperimentFile, FaultsHaveTheirLine) {
     }
 }
 
-TEST(ExperimentFile, AnyDamageIsAProblemAndNothingWorse) {
-    const std::string text =
-        head + "[vary]\nm = \"32..512*2\"\nn = \"64..70:2\"\na = [8, \"word\"]\n" + row +
-        "[[check]]\nkind = \"ladder\"\nat = [\"8|1\"]\nfull = 64\n[[published]]\nx = [8]\ny = [2.5]\n";
-    EXPECT_TRUE(rc::check([&] {
-        std::string damaged = text;
-        const auto at = *rc::gen::inRange<std::size_t>(0, text.size());
-        damaged[at] = *rc::gen::element('0', '-', '"', '9', '[', '=', '.', '*', '\n');
-        const auto read = read_experiment(damaged, "damaged.toml");
-        if (read) RC_ASSERT(expand(*read, Precision::Bf16).size() <= most_points);
-    }));
-}
-
 TEST(ExperimentFile, BuiltInOnesAreFoundByName) {
     EXPECT_TRUE(find_experiment("wave-quantization"));
     const auto unknown = find_experiment("wave-quantisation");

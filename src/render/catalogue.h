@@ -18,6 +18,7 @@ struct ListedModel {
 };
 struct ListedDevice {
     Device device;
+    Profile profile;
     std::string origin;
 };
 

@@ -1,10 +1,12 @@
 // The text of `models` and `devices`: one line each.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "render/catalogue.h"
 #include "render/table.h"
 #include "render/units.h"
-#include "tilewright/names.h"
+#include "tilewright/device_names.h"
 
 namespace tilewright::render {
 namespace {
@@ -12,6 +14,21 @@ namespace {
 std::string peak_text(const Device& device, Precision precision) {
     const auto& peak = device.peak[static_cast<std::size_t>(precision)];
     return peak ? digits3(peak->value / 1e12) : "-";
+}
+
+/// The mean error over all held-out kernels of an op.
+std::string error_text(const Profile& profile, std::string_view op) {
+    const auto found = std::find_if(profile.errors.begin(), profile.errors.end(),
+                                    [op](const ErrorLine& line) { return line.op == op && line.by == "all"; });
+    return found == profile.errors.end() ? "-" : percent_text(found->mean);
+}
+
+std::string evidence_text(const Profile& profile) {
+    return profile.carried_from.empty() ? std::string(name_of(profile.evidence)) : "from " + profile.carried_from;
+}
+
+std::string interval_text(const Interval& interval) {
+    return fmt::format("{:.2f}–{:.2f}", interval.low, interval.high);
 }
 
 /// The name, marked when it is not built in.
@@ -54,24 +71,29 @@ std::string models_text(const std::vector<ListedModel>& models, const Style& sty
 std::string devices_text(const std::vector<ListedDevice>& devices, const Style& style) {
     Table table({{"name"},
                  {"units", Align::Right},
-                 {"bf16", Align::Right},
                  {"fp16", Align::Right},
                  {"fp8", Align::Right},
-                 {"tf32", Align::Right},
                  {"memory", Align::Right},
                  {"bandwidth", Align::Right},
-                 {"full name", Align::Left, true}});
+                 {"evidence"},
+                 {"gemm", Align::Right},
+                 {"attention", Align::Right},
+                 {"stream", Align::Right},
+                 {"gemm 90%", Align::Right}});
     std::string origins;
-    for (const auto& [device, origin] : devices) {
-        table.row({name_cell(device.name, origin), std::to_string(device.units), peak_text(device, Precision::Bf16),
-                   peak_text(device, Precision::Fp16), peak_text(device, Precision::Fp8),
-                   peak_text(device, Precision::Tf32), bytes_text(device.memory), bandwidth_text(device.bandwidth),
-                   device.full_name});
+    for (const auto& [device, profile, origin] : devices) {
+        table.row({name_cell(device.name, origin), std::to_string(device.units), peak_text(device, Precision::Fp16),
+                   peak_text(device, Precision::Fp8), bytes_text(device.memory), bandwidth_text(device.bandwidth),
+                   evidence_text(profile), error_text(profile, "gemm"), error_text(profile, "attention"),
+                   error_text(profile, "stream"), interval_text(profile.intervals[0][0])});
         append_origin(origins, device.name, origin);
     }
     std::string out;
     table.append_to(out, style);
-    return out + origins + "Peaks are dense TFLOP/s of the data sheet.\n";
+    return out + origins +
+           "Peaks are dense TFLOP/s of the data sheet. Errors are means over kernels held out of the fit, `-`\n"
+           "where there were none; the interval is that of products bound by compute. `--json` has errors by\n"
+           "kernel, clock, bound and alignment, full names and sources.\n";
 }
 
 }  // namespace tilewright::render

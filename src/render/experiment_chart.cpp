@@ -48,24 +48,24 @@ Series points_of(const Figure& figure, const std::string& name, const Places& pl
     return points;
 }
 
-/// Published means as points in the middle of the sweep.
-Series means_of(const Figure& published, const Places& places) {
-    const double middle = (places.of(places.labels().front()) + places.of(places.labels().back())) / 2.0;
-    Series points{.name = "", .mark = Mark::Points};
-    for (const FigureCell& cell : published.cells) {
-        points.x.push_back(middle);
-        points.y.push_back(cell.y);
+/// Published means lie across the whole sweep.
+void add_levels(Chart& chart, const Outcome& outcome, const Places& places) {
+    for (const FigureCell& cell : outcome.published.cells) {
+        const bool first = &cell == &outcome.published.cells.front();
+        Series level{.name = first ? "published means, " + outcome.published_device : ""};
+        level.x = {places.of(places.labels().front()), places.of(places.labels().back())};
+        level.y = {cell.y, cell.y};
+        level.quiet = true;
+        chart.series.push_back(std::move(level));
     }
-    return points;
 }
 
 /// Values of another GPU would only squeeze the plot; the table has them.
 void add_published(Chart& chart, const Outcome& outcome, const Places& places) {
     const bool elsewhere = !outcome.device.starts_with(outcome.published_device);
     if (outcome.published.cells.empty() || elsewhere) return;
-    const bool means = outcome.experiment.means;
-    Series points = means ? means_of(outcome.published, places) : points_of(outcome.published, "", places);
-    points.name = (means ? "published mean, " : "published ") + outcome.published_device;
+    if (outcome.experiment.means) return add_levels(chart, outcome, places);
+    Series points = points_of(outcome.published, "published " + outcome.published_device, places);
     points.quiet = true;
     chart.series.push_back(std::move(points));
 }
@@ -131,8 +131,9 @@ std::string outcome_svg(const Outcome& outcome, ChartSize size) {
     if (places.words()) chart.x.categories = places.labels();
     constexpr double largest_size = 1 << 17;  // of a matrix; larger values of x are counts
     chart.x.binary = !places.words() && places.of(places.labels().back()) <= largest_size;
+    if (experiment.means) add_published(chart, outcome, places);  // lines lie behind, points before
     add_predicted(chart, outcome, places);
-    add_published(chart, outcome, places);
+    if (!experiment.means) add_published(chart, outcome, places);
     if (!outcome.measured.cells.empty()) chart.series.push_back(points_of(outcome.measured, "measured", places));
     return svg(chart, size);
 }

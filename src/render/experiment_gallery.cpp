@@ -24,7 +24,7 @@ One experiment: `tilewright reproduce wave-quantization --gpu h200`. What an H20
 `attention`, `stream`, `layer`) prints it, and `bench/h200_session.sh` measures it in its stage `paper`.
 
 The A100's products were fitted to some of these logs, among others ([model](model.md)), so how far it is off the published values is agreement, not a test; its attention and streams are assumed. The H200's were
-fitted to some of our samples. Prices of kernels are at the top clock, as short runs are; those of layers and models under the power cap. *Off* is the mean error of the predictions against the published values and against our samples. In the plots lines are predictions, grey points are published, other points measured.
+fitted to some of our samples. Prices of kernels are at the top clock, as short runs are; those of layers and models under the power cap. *Off* is the mean error of the predictions against the published values and against our samples. In the plots lines are predictions, grey points and lines are published, other points measured.
 
 )";
 

@@ -1,0 +1,33 @@
+// Which kernels' intervals an op is priced by.
+#include <algorithm>
+#include <bit>
+
+#include "tilewright/cost.h"
+
+namespace tilewright {
+
+int row_bytes(const Gemm& gemm) {
+    const std::int64_t element = element_bytes(gemm.precision);
+    const std::int64_t result = std::max<std::int64_t>(2, element);  // C has two bytes an element at least
+    const std::int64_t row_of_n = gemm.n * (gemm.layout == Layout::TN ? result : element);
+    const std::int64_t row_of_a = (gemm.layout == Layout::NT ? gemm.m : gemm.k) * element;
+    return 1 << std::clamp(std::countr_zero(static_cast<std::uint64_t>(row_of_n | row_of_a)), 1, 7);
+}
+
+KernelClass class_of(const Gemm& gemm) {
+    if (gemm.precision == Precision::Fp8) return KernelClass::GemmFp8;
+    if (gemm.precision == Precision::Tf32) return KernelClass::GemmTf32;
+    const int bytes = row_bytes(gemm);
+    const bool batched = gemm.batch > 1;
+    if (bytes >= 16) return batched ? KernelClass::Batched : KernelClass::Gemm;
+    if (bytes >= 4) return batched ? KernelClass::Batched8 : KernelClass::Gemm8;
+    return batched ? KernelClass::Batched2 : KernelClass::Gemm2;
+}
+
+KernelClass class_of(const Attention& attention) {
+    if (attention.pass == AttentionPass::Backward) return KernelClass::AttentionBackward;
+    const bool decode = attention.q_len == 1 && attention.kv_len > 1;
+    return decode ? KernelClass::AttentionDecode : KernelClass::AttentionForward;
+}
+
+}  // namespace tilewright

@@ -1,0 +1,55 @@
+// Timed kernels and layers beside their prices and beside what simple models say of them.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "fit/simple.h"
+
+namespace tilewright {
+
+/// One timed kernel or layer and its prices, in seconds.
+struct Judged {
+    std::string op;         ///< gemm, attention, stream, collective, layer
+    std::string kernel;     ///< batched gemm, cudnn forward, …
+    std::string clock;      ///< how it was timed
+    std::string alignment;  ///< of a product's rows; empty for others
+    std::string name;       ///< its sizes
+    double measured_s = 0.0;
+    Cost cost;
+    SimpleTimes simple;
+
+    double error() const { return cost.time.value / measured_s - 1.0; }
+    bool inside() const { return cost.low.value <= measured_s && measured_s <= cost.high.value; }
+};
+
+/// A timed layer as the kernels it launches.
+struct TimedLayer {
+    OpGraph graph;
+    double time_s = 0.0;
+    ClockMode mode = ClockMode::Sustained;
+    std::string kernel;  ///< the group it is counted in
+    std::string name;
+};
+
+/// Prices what it is given; simple models are fitted to those of `seen` that are not held out.
+class Judge {
+public:
+    Judge(const std::vector<Observation>& seen, const Device& device, const Profile& profile);
+
+    Judged kernel(const Observation& one) const;
+    Judged layer(const TimedLayer& layer) const;
+    std::vector<Judged> kernels(const std::vector<Observation>& seen, Split split) const;
+
+private:
+    const SimpleModels& simple(const Op& op) const;
+
+    Pricer sustained_, burst_;
+    std::vector<SimpleModels> simple_;  ///< of products, attention, streams and collectives
+};
+
+/// Errors by op and by kernel, clock, bound and alignment; an op's line over all comes first.
+std::vector<ErrorLine> errors_of(const std::vector<Judged>& judged);
+
+}  // namespace tilewright
