@@ -37,8 +37,9 @@ struct Tree {
     }
 };
 
-/// price = physics * clamp((physics / pivot)^-relief * exp(offset + trees), 1/limit, limit), none of it when there are
-/// no trees. `relief` lets rising trees also express that physics grows too fast.
+/// price = physics * clamp(min(1, physics / pivot)^-relief * exp(offset + trees), 1/limit, limit), none of it when
+/// there are no trees. `relief` lets rising trees also express that physics grows too fast; it ends at the pivot,
+/// beyond which samples are few, so that longer kernels keep the rates of physics.
 struct Correction {
     double pivot_s = 1.0;
     double relief = 0.0;
@@ -48,7 +49,7 @@ struct Correction {
 
     double factor(double physics_s, std::span<const float> features) const {
         if (trees.empty()) return 1.0;
-        double sum = offset - relief * std::log(physics_s / pivot_s);
+        double sum = offset - relief * std::log(std::min(1.0, physics_s / pivot_s));
         for (const Tree& tree : trees) sum += static_cast<double>(tree.at(features));
         return std::clamp(std::exp(sum), 1.0 / limit, limit);
     }

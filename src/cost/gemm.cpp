@@ -31,12 +31,12 @@ struct Row {
 /// The two that are contiguous: k, or m of NT, in A (and B of TN); n in C (and B of the others).
 using Rows = std::array<Row, 2>;
 
-/// C is never of less than two bytes an element; one column has no rows to align.
+/// C is never of less than two bytes an element.
 Rows rows_of(const Gemm& gemm) {
     const int element = element_bytes(gemm.precision);
     const Row n{gemm.n * (gemm.layout == Layout::TN ? std::max(2, element) : element), output_role};
-    if (gemm.layout == Layout::NT) return {gemm.m == 1 ? n : Row{gemm.m * element, output_role}, n};
-    return {Row{gemm.k * element, reduced_role}, n};
+    const Row m{gemm.m * element, output_role}, k{gemm.k * element, reduced_role};
+    return {gemm.layout == Layout::NT ? m : k, n};
 }
 
 }  // namespace
@@ -67,7 +67,6 @@ class GemmPricing {
 public:
     GemmPricing(const Pricer& pricer, const Gemm& gemm, GemmFamily family);
     Cost price() const { return explain(best()); }
-    double launch() const { return launch_; }
 
 private:
     struct Split {
@@ -243,17 +242,18 @@ Cost GemmPricing::explain(const Parts& parts) const {
 /// priced as its products one after another.
 Cost Pricer::physics(const Gemm& gemm) const {
     const GemmFamily family = family_of(gemm);
-    const GemmPricing together(*this, gemm, family);
-    Cost cost = together.price();
+    Cost cost = GemmPricing(*this, gemm, family).price();
+    double least = profile_.kernels(family).launch.value;
     if (gemm.m == 1 && family != GemmFamily::Whole) {
         const Cost vector = GemmPricing(*this, gemm, GemmFamily::Vector).price();
         if (vector.time < cost.time) cost = vector;
+        least = std::min(least, profile_.kernels(GemmFamily::Vector).launch.value);
     }
     const double count = static_cast<double>(gemm.batch);
-    if (gemm.batch <= 1 || count * together.launch() >= cost.time.value) return cost;
+    if (gemm.batch <= 1 || count * least >= cost.time.value) return cost;
     Gemm single = gemm;
     single.batch = 1;
-    const Cost one = GemmPricing(*this, single, family).price();
+    const Cost one = physics(single);
     if (one.time.value * count >= cost.time.value) return cost;
     cost = one;
     add(cost, one, count - 1.0);
@@ -268,7 +268,7 @@ Cost Pricer::burst(const Gemm& gemm) const {
     const Correction& correction = profile_.gemm_corrections[has_narrow_rows(gemm) ? 1 : 0];
     if (correction.trees.empty()) return cost;
     const double before = cost.time.value;
-    double time = before * correction.factor(relieved(before), gemm_features(gemm, before, device_));
+    double time = before * correction.factor(before, gemm_features(gemm, before, device_));
     if (gemm.batch > 1) {  // half the batch takes no longer, and run twice no less
         Gemm half = gemm;
         half.batch = ceil_div(gemm.batch, 2);

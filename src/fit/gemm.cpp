@@ -132,6 +132,12 @@ Observations of_family(const Observations& seen, GemmFamily family) {
     return thinned(result, rows_for_physics);
 }
 
+double mean_error(const Observations& seen, const Device& device, const Profile& profile) {
+    double sum = 0.0;
+    for (double error : log_errors(seen, device, profile)) sum += std::abs(error);
+    return sum / static_cast<double>(seen.size());
+}
+
 /// Moves a family's constants to where its samples are priced best with this menu; returns the mean error left.
 double fit_menu(const Observations& seen, const Device& device, Profile& profile, const FamilyPlan& plan, Menu menu) {
     GemmProfile& gemm = profile.kernels(plan.family);
@@ -145,9 +151,8 @@ double fit_menu(const Observations& seen, const Device& device, Profile& profile
     std::vector<Parameter> parameters = further_parameters(profile, plan.family, seen);
     for (const Parameter& one : parameters_of(gemm, law)) parameters.push_back(one);
     solve(parameters, errors);
-    double sum = 0.0;
-    for (double error : errors()) sum += std::abs(error);
-    return sum / static_cast<double>(seen.size());
+    for (Tile& tile : gemm.tiles) law.set(tile);
+    return mean_error(seen, device, profile);
 }
 
 /// A family starts as its parent but for what alignment costs it.
@@ -160,25 +165,28 @@ void inherit(GemmProfile& gemm, const GemmProfile& parent) {
     gemm.reduced = own.reduced;
 }
 
+/// The time below which 98 of 100 samples lie.
+double long_time(const Observations& seen, const Pricer& pricer) {
+    std::vector<double> times;
+    for (const Observation* one : seen) times.push_back(pricer.burst(one->op).time.value);
+    std::sort(times.begin(), times.end());
+    return times[times.size() * 98 / 100];
+}
+
 /// What physics leaves over of some samples.
 Correction correction_of(const Observations& seen, const Pricer& pricer) {
-    Correction correction;
-    correction.pivot_s = 1e-5;
-    correction.relief = 0.25;
-    correction.limit = 2.0;
+    Correction correction{.pivot_s = long_time(seen, pricer), .relief = 0.25, .offset = 0.0, .limit = 2.0, .trees = {}};
     BoostRows rows;
     rows.trends.assign(gemm_feature_count, Trend::Free);
     std::fill_n(rows.trends.begin(), rising_features, Trend::Rising);
     for (const Observation* one : seen) {
-        const Gemm& gemm = std::get<Gemm>(one->op.work);
         const double physics = pricer.burst(one->op).time.value;
         const double left = std::log(one->time_s / price_of(*one, pricer).time.value);
-        const GemmFeatures features = gemm_features(gemm, physics, pricer.device());
+        const double relief = correction.relief * std::log(std::min(1.0, physics / correction.pivot_s));
+        const GemmFeatures features = gemm_features(std::get<Gemm>(one->op.work), physics, pricer.device());
         rows.features.insert(rows.features.end(), features.begin(), features.end());
-        rows.targets.push_back(
-            static_cast<float>(left + correction.relief * std::log(relieved(physics) / correction.pivot_s)));
+        rows.targets.push_back(static_cast<float>(left + relief));
     }
-    if (seen.empty()) return {};
     for (float target : rows.targets) correction.offset += static_cast<double>(target);
     correction.offset /= static_cast<double>(rows.targets.size());
     for (float& target : rows.targets) target -= static_cast<float>(correction.offset);
@@ -202,14 +210,21 @@ void fit_gemm_physics(const Observations& seen, const Device& device, Profile& p
     }
 }
 
+/// What is learnt of a batch is bounded by its parts when it is priced (src/cost/gemm.cpp), which learning does not
+/// see: where that leaves a correction worse than none, none is kept.
 void fit_gemm_correction(const Observations& seen, const Device& device, Profile& profile) {
     profile.gemm_corrections = {};
     const Pricer pricer(device, profile, Clock::Sustained);
-    Observations whole, narrow;
+    std::array<Observations, 2> groups;
     for (const Observation* one : seen) {
-        (has_narrow_rows(std::get<Gemm>(one->op.work)) ? narrow : whole).push_back(one);
+        groups[has_narrow_rows(std::get<Gemm>(one->op.work)) ? 1 : 0].push_back(one);
     }
-    profile.gemm_corrections = {correction_of(whole, pricer), correction_of(narrow, pricer)};
+    for (std::size_t group = 0; group < groups.size(); ++group) {
+        if (groups[group].empty()) continue;
+        const double before = mean_error(groups[group], device, profile);
+        profile.gemm_corrections[group] = correction_of(groups[group], pricer);
+        if (mean_error(groups[group], device, profile) > before) profile.gemm_corrections[group] = {};
+    }
 }
 
 }  // namespace tilewright
