@@ -1,4 +1,5 @@
-# Writes the files named in LIST, one a line, into a C++ source: five tables of {name, text}, by folder.
+# Writes the files named in LIST, one a line, into a C++ source: tables of {name, text}, by folder. The literals know their
+# length, which a compiler may refuse to count at compile time.
 file(STRINGS ${LIST} files)
 set(folders models devices clusters profiles rules experiments)
 foreach(file IN LISTS files)
@@ -7,9 +8,9 @@ foreach(file IN LISTS files)
   get_filename_component(folder ${folder} NAME)
   file(READ ${file} text)
   math(EXPR count_${folder} "0${count_${folder}} + 1")
-  string(APPEND table_${folder} "    {\"${name}\", R\"~~~(${text})~~~\"},\n")
+  string(APPEND table_${folder} "    {\"${name}\", R\"~~~(${text})~~~\"sv},\n")
 endforeach()
-set(source "#include <array>\n\n#include \"read/embedded.h\"\n\nnamespace tilewright::embedded {\nnamespace {\n")
+set(source "#include <array>\n\n#include \"read/embedded.h\"\n\nnamespace tilewright::embedded {\nnamespace {\nusing namespace std::string_view_literals;\n")
 foreach(folder IN LISTS folders)
   math(EXPR count "0${count_${folder}}")
   string(APPEND source "constexpr std::array<File, ${count}> ${folder}_table{{\n${table_${folder}}}};\n")
