@@ -37,7 +37,7 @@ Candidate Search::State::candidate(const Point& point) const {
     shape.source = baseline.shape.source;
     const rank::Priced other = rank::priced(targets, shape, variant);
     Candidate found = rank::compare(targets, baseline, other);
-    const bool by_time = !space.options().budget.time && !space.options().budget.memory;
+    [[maybe_unused]] const bool by_time = !space.options().budget.time && !space.options().budget.memory;
     assert(!by_time || std::abs(found.speedup * point.score - 1.0) < 1e-9);  // the tables are the plain path
     found.causes = rank::causes(targets, baseline, other);
     return found;
