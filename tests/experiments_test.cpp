@@ -107,7 +107,8 @@ TEST(Timings, WhatOneGpuCannotRunIsNotMeasured) {
 }
 
 double at(const render::Outcome& outcome, std::string_view x, std::string_view series = "") {
-    const FigureCell* cell = tabled(outcome.experiment, outcome.predicted).find(x, series);
+    const Figure table = tabled(outcome.experiment, outcome.predicted);
+    const FigureCell* cell = table.find(x, series);
     EXPECT_NE(cell, nullptr) << x;
     return cell == nullptr ? 0.0 : cell->y;
 }
