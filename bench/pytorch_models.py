@@ -16,7 +16,7 @@ import json
 import subprocess
 
 TIMED = ["pythia-410m", "gpt3-1.3b", "gpt3-6.7b", "llama-3.2-1b", "llama-2-7b", "llama-3-8b"]
-BY_MEMORY = ["gpt2-large", "pythia-410m", "pythia-1b", "opt-1.3b", "gpt3-2.7b", "opt-6.7b", "llama-3.2-1b", "qwen2.5-1.5b",
+BY_MEMORY = ["gpt3-760m", "pythia-410m", "pythia-1b", "opt-1.3b", "gpt3-2.7b", "opt-6.7b", "llama-3.2-1b", "qwen2.5-1.5b",
              "llama-2-7b", "llama-3-8b"]
 BATCH = {"train": 4, "prefill": 4, "decode": 16}
 SEQ = 2048
