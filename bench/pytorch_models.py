@@ -3,6 +3,7 @@
 
     python3 bench/pytorch_models.py time   --tilewright PROGRAM --out models.csv   train, prefill, decode; column measured_us
     python3 bench/pytorch_models.py memory --tilewright PROGRAM --out memory.csv   train; column measured_bytes
+    python3 bench/pytorch_models.py time   --tilewright PROGRAM --warm 1/4         only compile, part 1 of 4, into the cache
     python3 bench/pytorch_models.py score FILE.csv… --tilewright PROGRAM
 
 The program says what a model's shape is. `score` needs no GPU: it predicts every row and prints how far off it is. Memory
@@ -38,24 +39,31 @@ def shape_of(program, row):
     return predict(program, row)["shape"] | {"batch": row["batch"], "seq": row["seq"]}
 
 
+def make_step(shape, row):
+    import pytorch_model
+    make = {"train": pytorch_model.train_step, "prefill": pytorch_model.prefill_step, "decode": pytorch_model.decode_step}
+    return make[row["phase"]](shape, compiled=row["runtime"] == "compiled")
+
+
 def take_time(shape, row):
     import torch
 
-    import pytorch_model
     from pytorch_timing import STREAM, time_sustained
-    make = {"train": pytorch_model.train_step, "prefill": pytorch_model.prefill_step, "decode": pytorch_model.decode_step}
     with torch.cuda.stream(STREAM):
-        step = make[row["phase"]](shape, compiled=row["runtime"] == "compiled")
+        step = make_step(shape, row)
     timed = time_sustained(step)
     return {"measured_us": timed["time_us"], "clock_mhz": timed["clock_mhz"]}
 
 
+def warm(shape, row):
+    make_step(shape | {"layers": 1}, row)()
+    return {}
+
+
 def take_memory(shape, row):
     import torch
-
-    import pytorch_model
     torch.cuda.reset_peak_memory_stats()
-    step = pytorch_model.train_step(shape, compiled=row["runtime"] == "compiled")
+    step = make_step(shape, row)
     for _ in range(2):
         step()
     torch.cuda.synchronize()
@@ -105,12 +113,17 @@ def main():
     parser.add_argument("--runtime", default="compiled", help="eager, compiled or both with a comma between")
     parser.add_argument("--tilewright", default="tilewright")
     parser.add_argument("--only", default="", help="models, with commas between")
+    parser.add_argument("--warm", default="", help="K/N: only compile part K of N")
     arguments = parser.parse_args()
     if arguments.what == "score":
         return score(arguments.files, arguments.tilewright)
     chosen = arguments.only.split(",") if arguments.only else TIMED if arguments.what == "time" else BY_MEMORY
     phases = BATCH if arguments.what == "time" else ["train"]
     rows = [row_of(model, phase, runtime) for runtime in arguments.runtime.split(",") for model in chosen for phase in phases]
+    if arguments.warm:
+        from pytorch_timing import part_of
+        arguments.out = "/dev/null"
+        return measure(arguments, part_of(rows, arguments.warm), warm)
     measure(arguments, rows, take_time if arguments.what == "time" else take_memory)
 
 

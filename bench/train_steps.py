@@ -72,10 +72,14 @@ def main():
     parser.add_argument("--out", required=True)
     parser.add_argument("--budget", type=float, default=540.0, help="seconds; what is left over is not measured")
     parser.add_argument("--only", default="", help="a model's name")
+    parser.add_argument("--kinds", default="", help="only these beside the baseline, with commas between")
     parser.add_argument("--warm", default="", help="K/N: only compile part K of N")
     arguments = parser.parse_args()
     torch._dynamo.config.automatic_dynamic_shapes = False
     cases = [case for case in json.load(open(arguments.source))["cases"] if arguments.only in ("", case["model"])]
+    for case in cases:
+        kinds = ["baseline", *(arguments.kinds.split(",") if arguments.kinds else case["predicted"])]
+        case["shapes"] = {kind: shape for kind, shape in case["shapes"].items() if kind in kinds}
     if arguments.warm:
         return warm(cases, arguments.warm)
     end = time.monotonic() + arguments.budget
