@@ -309,6 +309,12 @@ public:
         for (int n = 0; n < N; ++n) pack[n] = {};
         for_each_pack<N>(accesses, [&](int n, int at) { pack[n] = load<T, V>(row + at * V); });
     }
+    /// As `fetch`, from a row in shared memory.
+    __device__ void take(const Pack<T, V>* row, int accesses) {
+#pragma unroll
+        for (int n = 0; n < N; ++n) pack[n] = {};
+        for_each_pack<N>(accesses, [&](int n, int at) { pack[n] = row[at]; });
+    }
     /// Between two passes: keeps the compiler from carrying the widened values over, which takes twice the registers.
     __device__ void forget() {
 #pragma unroll

@@ -1,6 +1,6 @@
-// Kernels that reduce: column sums (bias gradients), softmax and cross-entropy. Column sums go in two stages: blocks of
+// Kernels that reduce: column sums (bias gradients) and softmax. Column sums go in two stages: blocks of
 // 32 accesses by 8 rows walk down a strip and leave one row of fp32 partials each; a second kernel adds the strips.
-#include "measure/stream_device.h"
+#include "measure/stream_queue.h"
 
 namespace tilewright::measure {
 namespace {
@@ -64,7 +64,9 @@ __global__ void __launch_bounds__(256) column_sum_kernel(ColumnSum a) {
 
 /// Elements of row `row` that a causal mask leaves.
 __device__ int seen(const Softmax& a, std::int64_t row) {
-    return static_cast<int>(a.queries == 0 ? a.extent.width : a.extent.width - a.queries + 1 + row % a.queries);
+    const auto width = static_cast<unsigned>(a.extent.width);
+    const auto queries = static_cast<unsigned>(a.queries);
+    return static_cast<int>(queries == 0 ? width : width - queries + 1 + static_cast<unsigned>(row) % queries);
 }
 
 /// Puts `value` in place of a pack's elements from number `limit` on.
@@ -74,16 +76,12 @@ __device__ void hide(Pack<T, V>& pack, int limit, float value) {
     for (int v = 0; v < V; ++v) pack.at[v] = v < limit ? pack.at[v] : narrow<T>(value);
 }
 
-/// The row stays in registers as it is stored; the exponentials are taken twice, which costs less than keeping them.
+/// The softmax of a row that its threads hold as it is stored; the exponentials are taken twice, which costs less than
+/// keeping them.
 template <class T, int V, int N, bool Wide>
-__global__ void __launch_bounds__(512) softmax_forward_kernel(Softmax a) {
-    const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.y + threadIdx.y;
-    if (row >= a.extent.rows) return;
+__device__ void soften(const Softmax& a, std::int64_t row, Slice<T, V, N>& x, RowReduce<Wide>& reduce) {
     const int limit = seen(a, row);
     const int kept = (limit + V - 1) / V;
-    RowReduce<Wide> reduce;
-    Slice<T, V, N> x;
-    x.fetch(static_cast<const T*>(a.x) + row * a.extent.width, kept);
     float most = Most::neutral;
     for_each_pack<N>(kept, [&](int n, int at) {
         if ((at + 1) * V > limit) hide(x.pack[n], limit - at * V, -INFINITY);
@@ -109,6 +107,35 @@ __global__ void __launch_bounds__(512) softmax_forward_kernel(Softmax a) {
         }
         store<T, V>(y + at * V, out);
     });
+}
+
+template <class T, int V, int N, bool Wide>
+__global__ void __launch_bounds__(512) softmax_forward_kernel(Softmax a) {
+    const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.y + threadIdx.y;
+    if (row >= a.extent.rows) return;
+    RowReduce<Wide> reduce;
+    Slice<T, V, N> x;
+    x.fetch(static_cast<const T*>(a.x) + row * a.extent.width, (seen(a, row) + V - 1) / V);
+    soften(a, row, x, reduce);
+}
+
+/// The same for rows that come through a queue.
+template <class T, int N>
+__global__ void __launch_bounds__(512) softmax_queue_kernel(Softmax a, Ring ring) {
+    constexpr int V = 8;
+    const BlockRows rows{a.extent.rows};
+    const auto kept = [&](int item) { return (seen(a, rows.at(item)) + V - 1) / V; };
+    const Queue queue(ring, rows.count(), [&](int item, int) {
+        return Piece{static_cast<const T*>(a.x) + rows.at(item) * a.extent.width, kept(item) * 16U};
+    });
+    RowReduce<true> reduce;
+    for (int item = 0; item < rows.count(); ++item) {
+        Slice<T, V, N> x;
+        queue.wait(item);
+        x.take(queue.template packs<T, V>(item), kept(item));
+        queue.release(item);
+        soften(a, rows.at(item), x, reduce);
+    }
 }
 
 template <class T, int V, int N, bool Wide>
@@ -141,76 +168,6 @@ __global__ void __launch_bounds__(512) softmax_backward_kernel(Softmax a) {
     });
 }
 
-constexpr int loss_ahead = 4;  ///< packs a thread of the loss reads before it uses the first
-
-/// Calls f(i, access index) for the next packs of a walk over a row.
-template <class F>
-__device__ void for_ahead(int first, int accesses, F f) {
-#pragma unroll
-    for (int i = 0; i < loss_ahead; ++i) {
-        const int at = first + i * static_cast<int>(blockDim.x);
-        if (at < accesses) f(i, at);
-    }
-}
-
-/// Reads a row, keeping its first packs in shared memory, and returns the base-2 logarithm of the sum of its
-/// exponentials. The largest element and the sum are kept up to date together.
-template <class T, int V>
-__device__ float log2_sum(const T* x, int accesses, int kept, Pack<T, V>* held) {
-    RowReduce<true> reduce;
-    float most = Most::neutral;
-    float total = 0.0F;
-    for (int first = static_cast<int>(threadIdx.x); first < accesses;
-         first += loss_ahead * static_cast<int>(blockDim.x)) {
-        Pack<T, V> pack[loss_ahead];
-        for_ahead(first, accesses, [&](int i, int at) { pack[i] = load<T, V>(x + at * V); });
-        float here = most;
-        for_ahead(first, accesses, [&](int i, int at) {
-            if (at < kept) held[at] = pack[i];
-#pragma unroll
-            for (int v = 0; v < V; ++v) here = fmaxf(here, widen(pack[i].at[v]));
-        });
-        total *= exp2_fast(log2_e * (most - here));
-        most = here;
-        for_ahead(first, accesses, [&](int i, int) {
-#pragma unroll
-            for (int v = 0; v < V; ++v) total += exp2_fast(log2_e * widen(pack[i].at[v]) - log2_e * most);
-        });
-    }
-    const float highest = reduce(most, Most());
-    total = reduce(total * exp2_fast(log2_e * (most - highest)), Plus());
-    return log2_e * highest + __log2f(total);
-}
-
-/// A block walks a row twice: for the sum of its exponentials and for the gradient. What shared memory cannot hold of
-/// it is read again; each thread needs only what it has read itself.
-template <class T, int V>
-__global__ void __launch_bounds__(1024) cross_entropy_kernel(CrossEntropy a, int kept) {
-    extern __shared__ uint4 shared[];
-    auto* held = reinterpret_cast<Pack<T, V>*>(shared);
-    const int accesses = static_cast<int>(a.extent.width / V);
-    const std::int64_t row = blockIdx.x;
-    const T* x = static_cast<const T*>(a.x) + row * a.extent.width;
-    const float log_sum = log2_sum<T, V>(x, accesses, kept, held);
-    const int target = a.targets[row];
-    if (threadIdx.x == 0 && a.loss != nullptr) a.loss[row] = ln_2 * log_sum - widen(x[target]);
-    if (a.grad_x == nullptr) return;
-    if (a.grad_x == a.x) __syncthreads();  // the loss has read its logit before it is overwritten
-    const float share = 1.0F / static_cast<float>(a.extent.rows);
-    T* grad = static_cast<T*>(a.grad_x) + row * a.extent.width;
-    for (int first = static_cast<int>(threadIdx.x); first < accesses;
-         first += loss_ahead * static_cast<int>(blockDim.x)) {
-        Pack<T, V> pack[loss_ahead];
-        for_ahead(first, accesses, [&](int i, int at) { pack[i] = at < kept ? held[at] : load<T, V>(x + at * V); });
-        for_ahead(first, accesses, [&](int i, int at) {
-            store<T, V>(grad + at * V, make_pack<T, V>([&](int v) {
-                            const float hit = at * V + v == target ? 1.0F : 0.0F;
-                            return (exp2_fast(log2_e * widen(pack[i].at[v]) - log_sum) - hit) * share;
-                        }));
-        });
-    }
-}
-
 /// The column sum kernel for an extent and its grid: strips enough for several waves of blocks, or the last one, which
 /// is seldom full, would count for much.
 template <class Kernel>
@@ -221,6 +178,20 @@ dim3 strips_of(Kernel kernel, const Extent& extent, std::int64_t across) {
     const std::int64_t useful = (extent.rows + 4 * strip_rows - 1) / (4 * strip_rows);
     const std::int64_t strips = std::clamp<std::int64_t>(std::min(wanted, useful), 1, most_partials);
     return {static_cast<unsigned>(across), static_cast<unsigned>(strips)};
+}
+
+/// The forward pass through a queue.
+Status launch_queued(const Softmax& softmax, const RowPlan& plan, cudaStream_t stream) {
+    return with_type(softmax.extent.type, [&]<class T>(T*) {
+        return with_packs(plan.packs, [&](auto packs) -> Status {
+            const auto kernel = softmax_queue_kernel<T, decltype(packs)::value>;
+            const Ring ring{least_stages, 1, static_cast<unsigned>(softmax.extent.width) * 2};
+            const Outcome<QueuePlan> queue = plan_queue(kernel, plan.block.x, ring, softmax.extent.rows);
+            if (!queue) return queue.fault();
+            kernel<<<queue->blocks, plan.block.x, queue->ring.bytes(), stream>>>(softmax, queue->ring);
+            return launched("softmax");
+        });
+    });
 }
 
 }  // namespace
@@ -242,6 +213,10 @@ Status launch(const ColumnSum& sum, cudaStream_t stream) {
 }
 
 Status launch(const Softmax& softmax, cudaStream_t stream) {
+    const RowPlan queued = plan_rows(softmax.extent.width, 4);
+    if (softmax.grad_y == nullptr && queue_pays(softmax.extent, queued, 1)) {
+        return launch_queued(softmax, queued, stream);
+    }
     const RowPlan plan = plan_rows(softmax.extent);
     return with_type(softmax.extent.type, [&]<class T>(T*) {
         return with_row_plan(plan, [&](auto vector, auto packs, auto wide) -> Status {
@@ -252,26 +227,6 @@ Status launch(const Softmax& softmax, cudaStream_t stream) {
             kernel<<<row_blocks(plan, softmax.extent.rows), plan.block, 0, stream>>>(softmax);
             return launched("softmax");
         });
-    });
-}
-
-Status launch(const CrossEntropy& loss, cudaStream_t stream) {
-    constexpr std::int64_t most_shared = 216 * 1024;  // of the 227 KiB a block of compute capability 9.0 may have
-    const std::int64_t width = loss.extent.width;
-    const std::int64_t vector = width % 8 == 0 ? 8 : 1;
-    const std::int64_t held = loss.grad_x == nullptr ? 0 : std::min(width * 2, most_shared);
-    // Enough blocks share a multiprocessor to hide each other's reductions, unless shared memory holds only one row.
-    const std::int64_t most_threads = held > most_shared / 2 ? 1024 : 512;
-    const std::int64_t wanted = (width / vector + loss_ahead - 1) / loss_ahead;
-    const auto threads = static_cast<unsigned>(std::clamp<std::int64_t>(wanted, 1, most_threads) + warp_size - 1) /
-                         warp_size * warp_size;
-    return with_type(loss.extent.type, [&]<class T>(T*) -> Status {
-        const auto kernel = vector == 8 ? cross_entropy_kernel<T, 8> : cross_entropy_kernel<T, 1>;
-        TW_TRY(check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most_shared),
-                     "cudaFuncSetAttribute"));
-        kernel<<<static_cast<unsigned>(loss.extent.rows), threads, static_cast<std::size_t>(held), stream>>>(
-            loss, static_cast<int>(held / (2 * vector)));
-        return launched("cross-entropy");
     });
 }
 
