@@ -130,6 +130,7 @@ struct Op {
     std::variant<Gemm, Attention, Stream, Collective> work;
     Bytes saved;  ///< activation memory one launch keeps for the backward pass
     Part part = Part::Layer;
+    bool ends_layer = false;  ///< forward: the layer's own backward pass needs nothing that this kernel writes
 };
 
 /// The kernels of one step on one GPU, in launch order (a layer's kernels once, with count = layers).
@@ -180,7 +181,7 @@ struct MemoryPieces {
     double layer_parameters = 0, routed_parameters = 0;  ///< of all layers; the second those of routed experts
     double embedding_parameters = 0, head_parameters = 0;
     double tied_parameters = 0;           ///< of a table that is in both of these
-    std::array<double, 3> layer_saved{};  ///< bytes of all layers, by Recompute
+    std::array<double, recompute_count> layer_saved{};  ///< bytes of all layers, by Recompute
     double embedding_saved = 0, head_saved = 0;
     double transient = 0;  ///< bytes alive around one kernel
     double kv_cache = 0;   ///< bytes of all layers

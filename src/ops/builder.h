@@ -89,6 +89,9 @@ public:
     void sum_over_ranks(std::string_view name);
     void share_over_ranks(std::string_view name);
 
+    /// Marks the last product of a layer and what moves or adds its result.
+    void mark_layer_end();
+
     /// Forward kernels of the layers again, ahead of their backward pass, and less kept, as the workload asks.
     void recompute_layers();
 

@@ -71,6 +71,7 @@ void parallel(Builder& b, bool joined) {
 void layers(Builder& b, Surroundings surroundings) {
     const bool joined = b.ideal || (surroundings == Surroundings::Stack && !b.eager);
     b.shape.block == BlockForm::Parallel ? parallel(b, joined) : sequential(b, joined);
+    b.mark_layer_end();
 }
 
 }  // namespace tilewright::lowering

@@ -51,11 +51,13 @@ void add_saved(const OpGraph& graph, double layer_input, MemoryPieces& pieces) {
         if (op.part == Part::Embedding) pieces.embedding_saved += kept;
         if (op.part == Part::Head) pieces.head_saved += kept;
         if (op.part != Part::Layer || op.pass != Pass::Forward) continue;
-        for (Recompute mode : {Recompute::None, Recompute::Selective, Recompute::Full}) {
+        for (Recompute mode : {Recompute::None, Recompute::Selective}) {
             if (!is_recomputed(op, mode)) pieces.layer_saved[static_cast<std::size_t>(mode)] += kept;
         }
     }
-    pieces.layer_saved[static_cast<std::size_t>(Recompute::Full)] += layer_input;
+    for (Recompute mode : {Recompute::Full, Recompute::Early}) {
+        pieces.layer_saved[static_cast<std::size_t>(mode)] = layer_input;
+    }
 }
 
 /// Parameters by where they lie; a tied table counts at both ends.
@@ -116,7 +118,7 @@ Memory memory_of(const Stage& stage, const MemoryPieces& pieces, const Workload&
     m.kv_cache = {pieces.kv_cache * share};
     m.workspace = {pieces.transient + matrix_workspace};
     // a layer made again is whole for a while; ZeRO 3 gathers one layer while it computes with another
-    if (training && work.recompute == Recompute::Full) m.workspace += {pieces.layer_saved[0] / pieces.layers};
+    if (training && keeps_input_only(work.recompute)) m.workspace += {pieces.layer_saved[0] / pieces.layers};
     if (parallel.zero_stage == 3 && ranks > 1) m.workspace += {(training ? 3 : 2) * layer_bytes};
     m.fragmentation = (m.activations + m.workspace) * fragmented;
     m.total = m.parameters + m.gradients + m.optimizer + m.activations + m.kv_cache + m.workspace + m.fragmentation;
@@ -128,7 +130,8 @@ Memory memory_of(const Stage& stage, const MemoryPieces& pieces, const Workload&
 bool is_recomputed(const Op& op, Recompute recompute) {
     if (op.part != Part::Layer || op.pass != Pass::Forward || recompute == Recompute::None) return false;
     const bool scores = op.component == Component::Attention && !std::holds_alternative<Attention>(op.work);
-    return recompute == Recompute::Full || scores;
+    if (recompute == Recompute::Selective) return scores;
+    return recompute == Recompute::Full || !op.ends_layer;
 }
 
 MemoryPieces memory_pieces(const Shape& shape, const Workload& workload) {

@@ -19,7 +19,7 @@ Spent operator*(const Spent& a, double factor);
 struct Pieces {
     MemoryPieces memory;
     Spent forward, backward;     ///< of all layers
-    Spent scores;                ///< of the forward kernels that selective recomputation repeats
+    std::array<Spent, recompute_count> again;  ///< of the forward kernels that each way of recomputation repeats
     Spent embedding, head;       ///< both passes
     double flops = 0;            ///< of one micro-batch
     double energy_j = 0;         ///< of one micro-batch, above idle

@@ -22,9 +22,7 @@ public:
         stage_layers_ = static_cast<double>(ceil_div(static_cast<std::int64_t>(pieces.memory.layers), parallel_.pp));
         share_ = stage_layers_ / pieces.memory.layers;
         micro_batches_ = static_cast<double>(work.micro_batches);
-        again_ = work.recompute == Recompute::Full        ? pieces.forward
-                 : work.recompute == Recompute::Selective ? pieces.scores
-                                                          : Spent{};
+        again_ = pieces.again[static_cast<std::size_t>(work.recompute)];
         const double ends =
             parallel_.pp == 1 ? 0.0 : std::max(pieces.memory.embedding_parameters, pieces.memory.head_parameters);
         const double both =
