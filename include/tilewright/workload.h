@@ -61,6 +61,7 @@ struct Workload {
     Recompute recompute = Recompute::None;
     MasterWeights master = MasterWeights::None;
     Overlap overlap = Overlap::Data;
+    bool dropout = false;       ///< in training, of attention's probabilities where unfused and of what a half adds
     bool forward_only = false;  ///< with Phase::Train: leave out backward and optimizer (a layer's forward pass)
 
     friend bool operator==(const Workload&, const Workload&) = default;

@@ -54,8 +54,8 @@ TEST(Memory, KeepsEighteenBytesAParameterBesideAnFp32Copy) {
     EXPECT_EQ((m.parameters + m.gradients + m.optimizer).value, 18 * parameters(gpt2()));
 }
 
-/// Korthikanti et al. 2205.05198, table 2, of one layer in units of s b h without dropout's masks: T h (8 + 24/t) +
-/// 2 a s T unsplit, a t-th of all of it with sequence parallelism, without scores when they are made again, 2 in full.
+/// Korthikanti et al. 2205.05198, table 2, of one layer without dropout: T h (8 + 24/t) + 2 a s T unsplit, with it
+/// T h (10 + 24/t) + 5 a s T, a t-th of all of it with sequence parallelism, without scores when they are made again, 2 in full.
 TEST(Memory, OfALayerFollowsTheLiterature) {
     Shape shape = gpt2();
     shape.layers = 1;
@@ -72,6 +72,11 @@ TEST(Memory, OfALayerFollowsTheLiterature) {
     EXPECT_EQ(layer(4, true, Recompute::None), (tokens * h * 32 + scores) / 4);
     EXPECT_EQ(layer(4, true, Recompute::Full), tokens * h * 2 / 4);
     EXPECT_EQ(layer(1, false, Recompute::Full), tokens * h * 2);
+    EXPECT_EQ(layer(1, false, Recompute::Early), tokens * h * 2);
+    work.dropout = true;
+    EXPECT_EQ(layer(4, false, Recompute::None), tokens * h * (10 + 24.0 / 4) + 2.5 * scores / 4);
+    EXPECT_EQ(layer(4, true, Recompute::None), (tokens * h * 34 + 2.5 * scores) / 4);
+    EXPECT_EQ(layer(4, true, Recompute::Selective), tokens * h * 34 / 4);
 }
 
 TEST(Memory, HoldsAMicroBatchForEveryStageInFlight) {
