@@ -32,8 +32,9 @@ SC21 = {"1.7B": (16, 1), "3.6B": (16, 1), "7.5B": (16, 1), "18B": (8, 1), "39B":
 
 
 def sc21(row):
-    """Unfused attention with a fused softmax, dropout as Megatron-LM's GPT has by default, fp16; models in one stage by PyTorch's DistributedDataParallel, which
-    reduces gradients beside the backward pass, the others by Megatron-LM's own, which does not (run_table_1.sh)."""
+    """Unfused attention with a fused softmax, dropout as Megatron-LM's GPT has by default, fp16; replicas of one stage by
+    PyTorch's DistributedDataParallel, which reduces gradients beside the backward pass, the others by Megatron-LM's own,
+    which does not (run_table_1.sh)."""
     run = megatron(row, "megatron-sc21", "dgx-a100")
     micro_batch, virtual_stages = SC21[row["model"]]
     run.update(recompute="full", precision="fp16", attention="unfused", dropout=1, runtime="compiled", zero=0,
@@ -53,11 +54,13 @@ def sequence_parallel(row):
 
 
 def megatron_h100(row):
-    """Fused attention, distributed optimizer, all overlaps that the README lists. The micro-batch is not stated; the
-    batches are four sequences for each stage of a replica, which is a schedule of four micro-batches of one each."""
+    """Transformer Engine's kernels (additions and loss on their own, cuDNN's attention), distributed optimizer, all
+    overlaps that the README lists. The micro-batch is not stated; batches of replicas with stages are four sequences for
+    each stage, which is taken as four micro-batches of one for each."""
     run = megatron(row, "megatron-h100", "dgx-h100")
-    run.update(precision="bf16", attention="cudnn", runtime="compiled", overlap="all", zero=1, micro_batch=1,
-               sequence_parallel=int(int(row["tp"]) > 1), iteration_s=iteration_from_tflops(row, 1))
+    run.update(precision="bf16", attention="cudnn", runtime="eager", overlap="all", zero=1,
+               micro_batch="" if row["pp"] == "1" else 1, sequence_parallel=int(int(row["tp"]) > 1),
+               iteration_s=iteration_from_tflops(row, 1))
     return run
 
 
