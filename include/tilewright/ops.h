@@ -180,7 +180,7 @@ struct MemoryPieces {
     double layers = 0;                                   ///< of the whole model
     double layer_parameters = 0, routed_parameters = 0;  ///< of all layers; the second those of routed experts
     double embedding_parameters = 0, head_parameters = 0;
-    double tied_parameters = 0;           ///< of a table that is in both of these
+    double tied_parameters = 0;                         ///< of a table that is in both of these
     std::array<double, recompute_count> layer_saved{};  ///< bytes of all layers, by Recompute
     double embedding_saved = 0, head_saved = 0;
     double transient = 0;  ///< bytes alive around one kernel

@@ -14,8 +14,9 @@ enum class Runtime { Eager, Compiled, Ideal };
 /// Flash1 is FlashAttention as Triton kernels, before its second version: what most runs of 2023 used.
 enum class AttentionBackend { Auto, Cudnn, Flash2, Flash1, Unfused };
 /// What the backward pass computes again: nothing, the scores of unfused attention (Korthikanti et al. 2022,
-/// "selective"), every layer from its input, or that up to the last tensor the backward pass needs, which leaves out the
-/// layer's last product (PyTorch's checkpoint with use_reentrant=False since 2.1; Megatron-LM repeats the whole layer).
+/// "selective"), every layer from its input, or that up to the last tensor the backward pass needs, which leaves out
+/// the layer's last product (PyTorch's checkpoint with use_reentrant=False since 2.1; Megatron-LM repeats the whole
+/// layer).
 enum class Recompute { None, Selective, Full, Early };
 inline constexpr int recompute_count = 4;
 

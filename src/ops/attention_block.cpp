@@ -83,11 +83,10 @@ void softmax(Builder& b, std::int64_t rows, std::int64_t width) {
 
 /// Both sides of a dropout and its mask of bytes are kept: 5 a s T with the softmax's output (Korthikanti et al. 2022).
 void drop_probabilities(Builder& b, std::int64_t rows, std::int64_t width) {
-    if (!b.work.dropout) return;
+    if (!b.drops) return;
     const double both = 1.0 + 1.0 / b.element;
     b.forward(Piece{"attention dropout", Component::Attention, StreamKind::Pointwise, rows, width, 1, both, both});
-    b.backward(
-        Piece{"attention dropout backward", Component::Attention, StreamKind::Pointwise, rows, width, both, 1});
+    b.backward(Piece{"attention dropout backward", Component::Attention, StreamKind::Pointwise, rows, width, both, 1});
 }
 
 void unfused(Builder& b, const Widths& w, const Span& span) {

@@ -28,6 +28,7 @@ Builder::Builder(const Shape& whole, const Workload& workload)
       element(storage_bytes(workload.precision)),
       training(workload.phase == Phase::Train && !workload.forward_only),
       eager(workload.runtime == Runtime::Eager),
+      drops(workload.dropout && workload.phase == Phase::Train),
       ideal(workload.runtime == Runtime::Ideal) {}
 
 void Builder::forward(Op op) {
@@ -163,7 +164,7 @@ void Builder::recompute_layers() {
             again.back().pass = Pass::Recompute;
             again.back().saved = {};
         }
-        if (repeated || (op.ends_layer && keeps_input_only(work.recompute))) op.saved = {};
+        if (op.part == Part::Layer && !is_kept(op, work.recompute)) op.saved = {};
         if (repeated && !input_kept) op.saved = {bytes_of(shared_tokens, shape.hidden, element)};
         input_kept = input_kept || repeated;
     }

@@ -37,7 +37,7 @@ void add_residual(Builder& b, int branches) {
 
 /// Dropout of what a half adds to the stream. Where the addition is not a kernel of its own it becomes one.
 void drop_branch(Builder& b, Component component) {
-    if (!b.work.dropout) return;
+    if (!b.drops) return;
     const double mask = 1.0 / b.element;
     const double written = b.eager ? 1.0 + mask : mask;
     b.forward(Piece{"dropout", component, StreamKind::Pointwise, b.shared_tokens, b.shape.hidden, 1, written, mask});

@@ -52,7 +52,7 @@ void add_saved(const OpGraph& graph, double layer_input, MemoryPieces& pieces) {
         if (op.part == Part::Head) pieces.head_saved += kept;
         if (op.part != Part::Layer || op.pass != Pass::Forward) continue;
         for (Recompute mode : {Recompute::None, Recompute::Selective}) {
-            if (!is_recomputed(op, mode)) pieces.layer_saved[static_cast<std::size_t>(mode)] += kept;
+            if (is_kept(op, mode)) pieces.layer_saved[static_cast<std::size_t>(mode)] += kept;
         }
     }
     for (Recompute mode : {Recompute::Full, Recompute::Early}) {
@@ -126,6 +126,11 @@ Memory memory_of(const Stage& stage, const MemoryPieces& pieces, const Workload&
 }
 
 }  // namespace
+
+bool lowering::is_kept(const Op& op, Recompute recompute) {
+    if (keeps_input_only(recompute)) return false;
+    return !is_recomputed(op, recompute) || std::holds_alternative<Gemm>(op.work);
+}
 
 bool is_recomputed(const Op& op, Recompute recompute) {
     if (op.part != Part::Layer || op.pass != Pass::Forward || recompute == Recompute::None) return false;

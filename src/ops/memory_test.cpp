@@ -55,7 +55,8 @@ TEST(Memory, KeepsEighteenBytesAParameterBesideAnFp32Copy) {
 }
 
 /// Korthikanti et al. 2205.05198, table 2, of one layer without dropout: T h (8 + 24/t) + 2 a s T unsplit, with it
-/// T h (10 + 24/t) + 5 a s T, a t-th of all of it with sequence parallelism, without scores when they are made again, 2 in full.
+/// T h (10 + 24/t) + 5 a s T, a t-th of all of it with sequence parallelism, without scores when they are made again, 2
+/// in full.
 TEST(Memory, OfALayerFollowsTheLiterature) {
     Shape shape = gpt2();
     shape.layers = 1;

@@ -15,12 +15,12 @@ namespace {
 /// H100 and MI250 nodes under FSDP and pipelines (arXiv 2507.03114, abstract; at most 40%).
 constexpr double contention = 0.189;
 
-/// Standard deviation of how fast parts of one kind compute under their power limit, over the mean. Fitted on every other
-/// published run (docs/clusters.md); identical parts are published to lie within 8% in the mean of five clusters, within
-/// 22% in the worst (Sinha et al. 2022, arXiv 2208.11035), which is 0.015 to 0.04.
+/// Standard deviation of how fast parts of one kind compute under their power limit, over the mean. Fitted on every
+/// other published run (docs/clusters.md); identical parts are published to lie within 8% in the mean of five clusters,
+/// within 22% in the worst (Sinha et al. 2022, arXiv 2208.11035), which is 0.015 to 0.04.
 constexpr double spread = 0.03;
 
-/// Deviations by which the slowest of `parts` is expected to lie behind the mean: within 0.1 of that of a normal
+/// Deviations by which the slowest of `parts` is expected to lie behind the mean: within 5% of that of a normal
 /// distribution from two parts to ten thousand.
 double slowest_of(double parts) { return parts < 2.0 ? 0.0 : std::sqrt(2.0 * std::log(parts)) - 0.6; }
 
