@@ -158,10 +158,10 @@ Flops total_flops(const OpGraph& graph);
 /// Pairs (query, key) that attention really computes: q_len * kv_len less what the causal mask and the window remove.
 double attended_pairs(const Attention& attention);
 
-/// Device memory one GPU needs, by what holds it.
+/// Device memory one GPU needs, by what holds it at the moment when most is held.
 struct Memory {
     Bytes parameters;
-    Bytes gradients;
+    Bytes gradients;  ///< 0 where the peak is at the loss, before a step's only backward pass makes them
     Bytes optimizer;
     Bytes activations;
     Bytes kv_cache;

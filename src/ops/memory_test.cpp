@@ -17,12 +17,32 @@ Workload with(Parallelism parallel) {
 
 TEST(Memory, KeepsEightBytesAParameterInTraining) {
     const double n = parameters(gpt2());
-    const Memory m = memory(gpt2(), {});
+    Workload work;
+    work.micro_batches = 2;
+    const Memory m = memory(gpt2(), work);
     EXPECT_EQ(m.parameters.value, 2 * n);
     EXPECT_EQ(m.gradients.value, 2 * n);
     EXPECT_EQ(m.optimizer.value, 4 * n);
     EXPECT_EQ(m.kv_cache.value, 0);
     EXPECT_EQ(m.total.value, 8 * n + m.activations.value + m.workspace.value + m.fragmentation.value);
+}
+
+/// PyTorch's cross-entropy over T v logits: they stay as bf16 and as fp32 log-softmax, whose gradient and that of its
+/// input are alive together: 14 bytes each.
+TEST(Memory, PeaksAtTheLossOrAfterTheBackwardPass) {
+    const double n = parameters(gpt2());
+    Workload work;
+    work.runtime = Runtime::Eager;
+    const Memory loss = memory(gpt2(), work);
+    const MemoryPieces pieces = memory_pieces(gpt2(), work);
+    const double logits = 4.0 * 2048 * static_cast<double>(gpt2().vocab), final_norm = 4.0 * 2048 * 768 * 2 * 2;
+    EXPECT_EQ(loss.gradients.value, 0);
+    EXPECT_EQ(pieces.head_saved + pieces.transient, 14 * logits + final_norm);
+    work.batch = 1;
+    work.seq = 16;
+    const Memory update = memory(gpt2(), work);
+    EXPECT_EQ(update.gradients.value, 2 * n);
+    EXPECT_EQ(update.activations.value, 0);
 }
 
 TEST(Memory, ShardsByZeroStage) {
@@ -32,7 +52,9 @@ TEST(Memory, ShardsByZeroStage) {
         double parameters, gradients, optimizer;
     };
     for (const Case& c : {Case{0, 1, 1, 1}, {1, 1, 1, 4}, {2, 1, 4, 4}, {3, 4, 4, 4}}) {
-        const Memory m = memory(gpt2(), with({.dp = 4, .zero_stage = c.stage}));
+        Workload work = with({.dp = 4, .zero_stage = c.stage});
+        work.micro_batches = 2;
+        const Memory m = memory(gpt2(), work);
         EXPECT_EQ(m.parameters.value, 2 * n / c.parameters) << c.stage;
         EXPECT_EQ(m.gradients.value, 2 * n / c.gradients) << c.stage;
         EXPECT_EQ(m.optimizer.value, 4 * n / c.optimizer) << c.stage;
