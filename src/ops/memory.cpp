@@ -28,7 +28,7 @@ Bytes transient(const OpGraph& graph) {
         if (op.pass == Pass::Update || op.component == Component::Communication || into_gradient) continue;
         const Bytes written = bytes_written(op);
         const Bytes read = std::holds_alternative<Stream>(op.work) ? bytes_read(op) : Bytes{};
-        const Bytes kept = op.pass == Pass::Backward ? std::min(written, read * 0.5) : Bytes{};
+        const Bytes kept = op.pass == Pass::Backward ? std::min(written, read) : Bytes{};
         largest = std::max(largest, written + read - kept);
     }
     return largest;

@@ -35,7 +35,7 @@ TEST(Memory, PeaksAtTheLossOrAfterTheBackwardPass) {
     work.runtime = Runtime::Eager;
     const Memory loss = memory(gpt2(), work);
     const MemoryPieces pieces = memory_pieces(gpt2(), work);
-    const double logits = 4.0 * 2048 * static_cast<double>(gpt2().vocab), final_norm = 4.0 * 2048 * 768 * 2 * 2;
+    const double logits = 4.0 * 2048 * static_cast<double>(gpt2().vocab), final_norm = 4.0 * 2048 * 768 * 2;
     EXPECT_EQ(loss.gradients.value, 0);
     EXPECT_EQ(pieces.head_saved + pieces.transient, 14 * logits + final_norm);
     work.batch = 1;
