@@ -100,9 +100,9 @@ void add_up(Memory& m) {
     m.total = m.parameters + m.gradients + m.optimizer + m.activations + m.kv_cache + m.workspace + m.fragmentation;
 }
 
-/// Gradients that PyTorch frees between steps (zero_grad's set_to_none) come as activations go: the most is alive at the
-/// loss, without them, or after the backward pass, without activations. Those that are summed over micro-batches or kept
-/// in a buffer beside an fp32 copy are always there.
+/// Gradients that PyTorch frees between steps (zero_grad's set_to_none) come as activations go: the most is alive at
+/// the loss, without them, or after the backward pass, without activations. Those that are summed over micro-batches or
+/// kept in a buffer beside an fp32 copy are always there.
 Memory at_peak(Memory m, const Workload& work) {
     Memory after = m;
     after.activations = {};

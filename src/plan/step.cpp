@@ -12,7 +12,7 @@ namespace planning {
 namespace {
 
 /// How much slower products run while a collective takes units, bandwidth and power beside them: the mean of A100,
-/// H100 and MI250 nodes under FSDP and pipelines (arXiv 2507.03114, abstract; at most 40%).
+/// H100, MI210 and MI250 nodes (Lee et al. 2025, arXiv 2507.03114; at most 40%).
 constexpr double contention = 0.189;
 
 /// Standard deviation of how fast parts of one kind compute under their power limit, over the mean. Fitted on every
