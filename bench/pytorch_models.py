@@ -74,18 +74,14 @@ class Recipe:
                 return self.head(self.norm(x))
 
         self.module = Model().to("cuda", torch.bfloat16)
-        compiled = row["runtime"] == "compiled"
-        self.forward = torch.compile(self.module) if compiled else self.module
-        self.loss = torch.compile(self.cross_entropy) if compiled else self.cross_entropy
+        self.forward = torch.compile(self.module) if row["runtime"] == "compiled" else self.module
         self.tokens = torch.randint(row["vocab"], (row["batch"], row["seq"]), device="cuda")
         self.optimizer = torch.optim.AdamW(self.module.parameters(), lr=1e-5, fused=True, capturable=True)
 
-    def cross_entropy(self, logits):
-        return self.torch.nn.functional.cross_entropy(logits.flatten(0, 1).float(), self.tokens.flatten())
-
     def train(self):
         logits = self.forward(self.tokens)
-        self.loss(logits).backward()
+        loss = self.torch.nn.functional.cross_entropy(logits.flatten(0, 1).float(), self.tokens.flatten())
+        loss.backward()
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
 
