@@ -54,8 +54,9 @@ Outcome<Reading> repeat(Gpu& gpu) {
     return gpu.finish();
 }
 
-/// After a repeat in which the clock moved the chip rests for a moment and the next repeat is half as long. When it
-/// moved in every one, the steadiest is kept with its doubt: leaving heavy ops out would bias what is learnt from a
+/// After a repeat in which the clock moved the chip rests for a moment and the next repeat is half as long. An op that
+/// pulls the clock down from rest within one launch is given no more rests: under load the clock moves slowly. When it
+/// moved in every repeat, the steadiest is kept with its doubt: leaving heavy ops out would bias what is learnt from a
 /// sweep.
 Outcome<Timing> time_quick(Gpu& gpu, Seconds each, const Policy& policy) {
     int launches = launches_for(policy.quick_length, each);
@@ -72,8 +73,11 @@ Outcome<Timing> time_quick(Gpu& gpu, Seconds each, const Policy& policy) {
             continue;
         }
         if (!steadiest || reading->drift() < steadiest->drift()) steadiest = *reading;
-        launches = std::max(1, launches / 2);
-        gpu.rest(policy.rest_step);
+        const int moved = attempts - static_cast<int>(kept.size());
+        if (moved > policy.quick_rests) continue;
+        const bool rests = moved < policy.quick_rests;
+        launches = rests ? std::max(1, launches / 2) : launches_for(policy.quick_length, each);
+        if (rests) gpu.rest(policy.rest_step);
         TW_TRY(gpu.prepare(launches));
     }
     if (!kept.empty()) return timing_of(kept, attempts - static_cast<int>(kept.size()));
@@ -137,8 +141,11 @@ struct Series {
     std::vector<EnergyMark> energy;
 };
 
-/// Batches kept in flight, so that the device never waits while the host reads the energy counter.
-constexpr int in_flight = 3;
+/// Batches kept in flight, so that the device never waits while the host reads the energy counter. A read takes almost
+/// as long as a batch; with one after each the host falls behind, the device idles and its clock climbs, so every
+/// second batch does without.
+constexpr int in_flight = 6;
+constexpr int batches_per_energy_read = 2;
 
 /// Takes the oldest batch in flight and queues another.
 Status advance(Gpu& gpu, Series& series) {
@@ -147,6 +154,7 @@ Status advance(Gpu& gpu, Series& series) {
     TW_TRY(gpu.start());
     series.readings.push_back(*reading);
     series.elapsed += reading->total;
+    if (series.readings.size() % batches_per_energy_read != 0) return Done{};
     if (const std::optional<double> joules = gpu.energy_j()) {
         if (series.energy.empty() || series.energy.back().joules != *joules)
             series.energy.push_back({gpu.now(), *joules});
