@@ -128,7 +128,6 @@ void head(Builder& b) {
               .in = width,
               .out = s.vocab,
               .bias = s.bias.head,
-              .saved = b.eager ? s.vocab : 0,  // besides their log-softmax; elsewhere the loss keeps them
               .rows = rows,
               .low_precision = false});
     if (b.work.phase == Phase::Train) return loss(b, rows);
