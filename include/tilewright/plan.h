@@ -26,10 +26,11 @@ enum class StepTerm {
     GradientReduction,
     ParameterGather,
     Contention,
+    Stragglers,
     Accumulation,
     Optimizer
 };
-inline constexpr int step_term_count = 15;
+inline constexpr int step_term_count = 16;
 
 /// A term's share of the step, and what runs hidden behind other work.
 struct StepShare {
