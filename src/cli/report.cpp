@@ -42,14 +42,15 @@ Result<std::string> answer(const Arguments& arguments, const std::vector<Request
 }  // namespace
 
 std::vector<FlagGroup> report_flags() {
-    return {device_flags(),
-            workload_flags(),
-            shape_flags(),
-            {"Output",
-             {{"--output", "FILE", "the page (stdout)", Kind::Text},
-              {"--svg", "NAME", "one picture instead: time, front, tiles, roofline, or a dimension", Kind::Text},
-              {"--json", "", "the values of the page as JSON", Kind::Switch},
-              {"--help", "", "this page", Kind::Switch}}}};
+    return {
+        device_flags(),
+        workload_flags(),
+        shape_flags(),
+        {"Output",
+         {{"--output", "FILE", "the page (stdout)", Kind::Text},
+          {"--svg", "NAME", "one picture instead: time, front, serving, tiles, roofline, or a dimension", Kind::Text},
+          {"--json", "", "the values of the page as JSON", Kind::Switch},
+          {"--help", "", "this page", Kind::Switch}}}};
 }
 
 Result<int> run_report(const Arguments& arguments, Session& session) {
