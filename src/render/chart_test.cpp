@@ -124,7 +124,7 @@ TEST(Chart, OddValuesLeaveNoTraceInTheNumbers) {
 }
 
 TEST(Chart, EscapesWhatFilesSay) {
-    Chart chart{"a<b & \"c\"", "d>e", {}, {}, {{"<script>", Mark::Line, {0, 1}, {0, 1}, {}, {}, {"x\ny"}}}};
+    Chart chart{"a<b & \"c\"", "d>e", {}, {}, {{"<script>", Mark::Steps, {0, 1}, {0, 1}, {}, {}, {"x\ny"}}}};
     const std::string text = svg(chart);
     EXPECT_NE(text.find("<title>a&lt;b &amp; &quot;c&quot;</title><desc>d&gt;e</desc>"), std::string::npos);
     EXPECT_EQ(text.find("<script>"), std::string::npos);

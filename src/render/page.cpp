@@ -99,7 +99,7 @@ const show = event => {
     const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(root.getScreenCTM().inverse());
     const hit = nearest(root, at);
     if (hit) {
-      text = describe(root, hit) + (text ? "\n" + text : "");
+      text = describe(root, hit) + (text && !hit.path.dataset.which ? "\n" + text : "");
       dot.setAttribute("cx", hit.x);
       dot.setAttribute("cy", hit.y);
       root.append(dot);
