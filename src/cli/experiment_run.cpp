@@ -69,6 +69,23 @@ Problems compare_devices(const Setting& setting, render::Outcome& outcome) {
     return {};
 }
 
+void judge_all(render::Outcome& outcome) {
+    const Experiment& experiment = outcome.experiment;
+    const auto about = [&](const std::string& device) {
+        Experiment claim = experiment;
+        claim.checks = checks_for(experiment, device);
+        return claim;
+    };
+    const Experiment claim = about(outcome.device);
+    const Figure sweep = tabled(experiment, outcome.predicted);
+    outcome.by_prediction = judge(claim, sweep, sweep, Coverage::Most);
+    outcome.by_measurement = judge(claim, tabled(experiment, outcome.measured), sweep, Coverage::Most);
+    outcome.by_publication = judge(about(outcome.published_device), outcome.published, sweep, Coverage::Any);
+    outcome.with_measured = agreement(outcome.predicted, outcome.measured, experiment.measure);
+    if (outcome.device.starts_with(outcome.published_device))
+        outcome.with_published = agreement(sweep, outcome.published, experiment.measure);
+}
+
 }  // namespace
 
 Result<render::Outcome> run(const Experiment& experiment, const Setting& setting) {
@@ -87,13 +104,8 @@ Result<render::Outcome> run(const Experiment& experiment, const Setting& setting
     }
     if (!problems.empty()) return problems;
     for (Figure* figure : {&outcome.predicted, &outcome.measured, &outcome.published}) sort(*figure);
-    const Figure sweep = tabled(experiment, outcome.predicted);
-    outcome.by_prediction = judge(experiment, sweep, sweep, Coverage::Most);
-    outcome.by_measurement = judge(experiment, tabled(experiment, outcome.measured), sweep, Coverage::Most);
-    outcome.by_publication = judge(experiment, outcome.published, sweep, Coverage::Any);
-    outcome.with_measured = agreement(outcome.predicted, outcome.measured);
-    if (outcome.device.starts_with(outcome.published_device))
-        outcome.with_published = agreement(sweep, outcome.published);
+    explain(outcome.measured, outcome.predicted);
+    judge_all(outcome);
     return outcome;
 }
 

@@ -65,7 +65,7 @@ void add_published(Chart& chart, const Outcome& outcome, const Places& places) {
     const bool elsewhere = !outcome.device.starts_with(outcome.published_device);
     if (outcome.published.cells.empty() || elsewhere) return;
     if (outcome.experiment.means) return add_levels(chart, outcome, places);
-    Series points = points_of(outcome.published, "published " + outcome.published_device, places);
+    Series points = points_of(outcome.published, published_title(outcome), places);
     points.quiet = true;
     chart.series.push_back(std::move(points));
 }
