@@ -20,6 +20,7 @@ struct Spent {
     Flops flops;
     Evidence evidence = Evidence::Measured;
     std::array<Seconds, term_count> terms{};             ///< of a prediction
+    Seconds clocked;                                     ///< of a prediction: what of the time follows the clock
     std::vector<std::pair<std::string, Seconds>> parts;  ///< "GEMM", "softmax", …
 };
 

@@ -125,29 +125,31 @@ Timings::Timings(const std::vector<Sample>& samples, const Device& device, Clock
         const bool stands_in = clock == Clock::Burst && sample.clock == ClockMode::Quick;
         if (!(exact || stands_in) || sample.status != SampleStatus::Ok) continue;
         if (sample.device.empty() || !device.full_name.starts_with(sample.device)) continue;
-        Timed timed{microseconds(sample.time.median_us), exact};
-        if (!exact && sample.cycles > 0.0 && top_clock.value > 0.0) timed.time = {sample.cycles / top_clock.value};
+        Timed timed{microseconds(sample.time.median_us), 1.0, exact};
         if (timed.time.value <= 0.0) continue;
+        if (!exact && sample.clock_mhz > 0.0 && top_clock.value > 0.0)
+            timed.clock = std::min(1.0, sample.clock_mhz * 1e6 / top_clock.value);
         const auto [at, added] = times_.emplace(identity(sample.op, sample.sizes), timed);
         if (!added && exact && !at->second.exact) at->second = timed;
     }
 }
 
-std::optional<Seconds> Timings::find(const Row& row) const {
+std::optional<Timings::Timed> Timings::find(const Row& row) const {
     const std::optional<Row> runs = measurable(row, device_);
     if (!runs) return std::nullopt;
     const auto found = times_.find(identity(runs->kind, runs->columns));
     if (found == times_.end()) return std::nullopt;
-    return found->second.time;
+    return found->second;
 }
 
-std::optional<Spent> measured(const Point& point, const Timings& timings, Flops flops) {
+std::optional<Spent> measured(const Point& point, const Timings& timings, const Spent& price) {
     Spent spent;
-    spent.flops = flops;
+    spent.flops = price.flops;
     for (const Row& row : point.rows) {
-        const std::optional<Seconds> time = timings.find(row);
-        if (!time) return std::nullopt;
-        spent.time += *time;
+        const std::optional<Timings::Timed> timed = timings.find(row);
+        if (!timed) return std::nullopt;
+        const Seconds slower = price.clocked * (1.0 / timed->clock - 1.0);
+        spent.time += timed->time * (price.time / (price.time + slower));
     }
     spent.low = spent.high = spent.time;
     return spent;

@@ -22,7 +22,7 @@ Problems run_on(const Device& device, const Setting& setting, const std::string&
         const Spent price = predicted((*graphs)[i], pricer);
         outcome.evidence = std::max(outcome.evidence, price.evidence);
         add(outcome.predicted, points[i], price, experiment.measure);
-        if (const auto time = measured(points[i], timings, price.flops))
+        if (const auto time = measured(points[i], timings, price))
             add(outcome.measured, points[i], *time, experiment.measure);
     }
     return {};

@@ -74,7 +74,8 @@ FigureCell cell_of(const Point& point, const Spent& spent, Measure measure) {
 
 Spent predicted(const OpGraph& graph, const Pricer& pricer) {
     const GraphCost cost = price(graph, pricer);
-    Spent spent{cost.sum.time, cost.sum.low, cost.sum.high, total_flops(graph), cost.sum.evidence, cost.sum.terms, {}};
+    Spent spent{cost.sum.time,     cost.sum.low,   cost.sum.high,    total_flops(graph),
+                cost.sum.evidence, cost.sum.terms, cost.sum.clocked, {}};
     for (const PricedOp& priced : cost.ops) add_part(spent, part_of(priced.op), priced.total);
     return spent;
 }
