@@ -35,6 +35,8 @@ Result<Stream> read_stream_row(const read::CsvTable& table, const read::CsvRow& 
     stream.rows = cells.integer("rows", read::sizes);
     stream.width = cells.integer("width", read::sizes);
     const Precision precision = cells.word<Precision>("dtype").value_or(Precision::Bf16);
+    const bool eager = cells.choice("form", {"fused", "eager"}).value_or("fused") == "eager";
+    stream.form = eager ? StreamForm::Eager : StreamForm::Fused;
     if (!cells.clean()) return cells.problems();
     for (const Traffic& one : traffic) {
         if (one.kind != kind) continue;
@@ -86,11 +88,13 @@ std::string line_of(const Fields& columns, std::string std::pair<std::string, st
 
 constexpr bool is_16_bit(std::string_view type) { return type == "bf16" || type == "fp16"; }
 
-/// What identifies an op: its kind and sizes, in any order. The two 16-bit types run at the same rate and count as one.
+/// What identifies an op: its kind and sizes, in any order. The two 16-bit types run at the same rate and count as one,
+/// and one tensor rank goes without saying.
 std::string identity(const std::string& kind, Fields sizes) {
     std::sort(sizes.begin(), sizes.end());
     std::string text = kind;
     for (const auto& [name, value] : sizes) {
+        if (name == "tp" && value == "1") continue;
         const bool type = name == "dtype" || name == "precision";
         text += " " + name + "=" + (type && is_16_bit(value) ? "16 bit" : value);
     }

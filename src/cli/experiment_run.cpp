@@ -114,6 +114,7 @@ Result<std::string> shapes_to_measure(const std::vector<Experiment>& experiments
     std::vector<Row> missing;
     const Hertz top_clock = find_profile(setting.device).top_clock;
     for (const Experiment& experiment : experiments) {
+        if (experiment.measure == Measure::Share) continue;  // the time of a layer does not say that of its parts
         const std::vector<Point> points = expand(experiment, setting.precision.value_or(experiment.precision));
         if (const auto graphs = kernels_of(points, experiment.name); !graphs) return graphs.problems();
         const Timings timings(setting.samples, setting.device, setting.clock.value_or(experiment.clock), top_clock);

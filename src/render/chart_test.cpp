@@ -131,6 +131,12 @@ TEST(Chart, EscapesWhatFilesSay) {
     EXPECT_NE(text.find("<title>x&#10;y</title>"), std::string::npos);
 }
 
+TEST(Chart, ATwinHasTheColourOfItsLine) {
+    Chart chart{"", "", {}, {}, {{"a", Mark::Line}, {"b", Mark::Line}, {"", Mark::Points}, {"c", Mark::Line}}};
+    chart.series[2].like = "b";
+    EXPECT_EQ(colours(chart), (std::vector<int>{0, 1, 1, 2}));
+}
+
 TEST(Chart, AThousandPointsAreOnePath) {
     Chart chart;
     chart.series = {{"many", Mark::Line}};

@@ -24,7 +24,7 @@ One experiment: `tilewright reproduce wave-quantization --gpu h200`. What an H20
 `attention`, `stream`, `layer`) prints it, and `bench/h200_session.sh` measures it in its stage `paper`.
 
 The A100's products were fitted to some of these logs, among others ([model](model.md)), so how far it is off the published values is agreement, not a test; its attention and streams are assumed. The H200's were
-fitted to some of our samples. Prices of kernels are at the top clock, as short runs are; those of layers and models under the power cap. A verdict is by what was measured where most of the sweep was, else by the prediction, and says which; what slows a kernel down is in both cases the term of its price that grew most. *Off* is the mean error of the predictions against the published values and against our samples; of shares, in percentage points. In the plots lines are predictions, grey points and lines are published, other points measured.
+fitted to some of our samples. Prices of kernels are at the top clock, as short runs are; those of layers and models under the power cap. A sample taken below the top clock is brought to it by what of its price follows the clock. A verdict is by what was measured where most of the sweep was, else by the prediction, and says which; what slows a kernel down is in both cases the term of its price that grew most. *Off* is the mean error of the predictions against the published values and against our samples; of shares, in percentage points. In the plots lines are predictions, grey points and lines are published, other points measured.
 
 )";
 
@@ -34,7 +34,7 @@ std::string verdict_cell(const Judgement& judgement) {
 
 /// Samples of a few points say nothing of a whole sweep.
 std::string measured_cell(const Outcome& outcome) {
-    if (outcome.measured.cells.empty()) return "not measured yet";
+    if (outcome.measured.cells.empty()) return "not measured";
     return outcome.by_measurement.verdict == Verdict::Unknown ? "a few points" : verdict_cell(outcome.by_measurement);
 }
 
@@ -116,7 +116,7 @@ void append_entry(std::string& out, const GalleryEntry& entry) {
           agreement_text(entry.outcomes.back().with_measured, experiment.measure, "measured")}) {
         if (!text.empty()) out += "- " + text + "\n";
     }
-    if (entry.outcomes.back().measured.cells.empty()) out += "- On an H200 it is not measured yet.\n";
+    if (entry.outcomes.back().measured.cells.empty()) out += "- On an H200 it is not measured.\n";
     out += fmt::format("\nPublished values: {}.{}{}\n\n", experiment.source, experiment.note.empty() ? "" : " ",
                        experiment.note);
     for (const std::string& plot : entry.plots) {

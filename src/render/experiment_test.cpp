@@ -80,6 +80,16 @@ TEST(ExperimentChart, HasPublishedValuesOfTheSameGpuOnly) {
     EXPECT_TRUE(contains(outcome_svg(other), "measured"));
 }
 
+TEST(ExperimentChart, PointsMeasuredHaveTheColourOfTheirLine) {
+    Outcome several = outcome();
+    several.predicted.cells.push_back({.x = "64", .series = "2", .y = 12, .low = 11, .high = 13});
+    several.predicted.cells.push_back({.x = "128", .series = "2", .y = 15, .low = 14, .high = 16});
+    several.measured.cells = {{.x = "64", .series = "2", .y = 13, .low = 13, .high = 13}};
+    const std::string text = outcome_svg(several);
+    EXPECT_TRUE(contains(text, "lines predicted, points measured"));
+    EXPECT_TRUE(contains(text, "class=\"dot s1 f1\"")) << text;
+}
+
 TEST(ExperimentChart, SharesAreStackedBesideThosePublished) {
     Outcome shares = outcome();
     shares.experiment.measure = Measure::Share;
