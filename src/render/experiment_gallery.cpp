@@ -35,6 +35,7 @@ std::string verdict_cell(const Judgement& judgement) {
 /// Samples of a few points say nothing of a whole sweep.
 std::string measured_cell(const Outcome& outcome) {
     if (outcome.measured.cells.empty()) return "not measured";
+    if (!outcome.experiment.devices.empty()) return "one GPU of several";
     return outcome.by_measurement.verdict == Verdict::Unknown ? "a few points" : verdict_cell(outcome.by_measurement);
 }
 
@@ -110,7 +111,10 @@ void append_entry(std::string& out, const GalleryEntry& entry) {
         out += fmt::format("- By the published values it {}: {}.\n",
                            name_of(entry.outcomes.front().by_publication.verdict),
                            entry.outcomes.front().by_publication.why);
-    for (const Outcome& outcome : entry.outcomes) out += "- " + verdict_sentence(outcome) + "\n";
+    for (Outcome outcome : entry.outcomes) {
+        outcome.by_publication = {};  // told already
+        out += "- " + verdict_sentence(outcome) + "\n";
+    }
     for (const std::string& text :
          {agreement_text(entry.outcomes.front().with_published, experiment.measure, "published"),
           agreement_text(entry.outcomes.back().with_measured, experiment.measure, "measured")}) {
