@@ -113,7 +113,7 @@ void label_marks(const Chart& chart, Layout& layout, Taken& taken) {
     for (std::size_t s = 0; s < chart.series.size(); ++s) {
         const Series& series = chart.series[s];
         const bool lying = !chart.y.categories.empty();
-        const bool barred = series.mark == Mark::Bars;
+        const bool barred = series.mark == Mark::Bars || series.mark == Mark::StackedBars;
         const std::vector<Box> boxes = barred ? bars(chart, s, layout) : std::vector<Box>{};
         const std::vector<Point> points = barred ? std::vector<Point>{} : places(series, layout);
         for (std::size_t i = 0; i < std::min(series.labels.size(), std::max(boxes.size(), points.size())); ++i) {

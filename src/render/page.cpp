@@ -35,7 +35,7 @@ nav a{margin-right:14px}a{color:var(--accent)}
 #tip{position:absolute;z-index:2;pointer-events:none;background:var(--ink);color:var(--paper);font-size:.82rem;line-height:1.35;padding:6px 9px;border-radius:4px;white-space:pre-line;max-width:260px}
 #dot{fill:none;stroke:var(--ink);stroke-width:2;pointer-events:none}
 @media (max-width:560px){body{padding:16px 16px 40px}.wide{display:none}.narrow{display:block}.minor{display:none}h1{font-size:1.4rem}}
-@media print{article+article,section~article{break-before:page}body{max-width:none;padding:0;font-size:11pt}.wide{display:block}.narrow,nav,#tip{display:none}.minor{display:table-cell}h2{break-after:avoid}.verdict,.facts li{border:1px solid var(--line)}}
+@media print{article+article,section~article{break-before:page}body{max-width:none;padding:0;font-size:11pt}.wide{display:block}.narrow,nav,#tip{display:none}.minor{display:table-cell}h2,h2+p{break-after:avoid}.verdict,.facts li{border:1px solid var(--line)}}
 )css";
 
 constexpr std::string_view script = R"js(
