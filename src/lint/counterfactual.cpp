@@ -48,9 +48,7 @@ struct Loss {
     double term(Term which) const { return terms[static_cast<std::size_t>(which)]; }
 
     /// Alignment decides which family of kernels a product may take.
-    bool unaligned() const { return !attention && term(Term::Alignment) >= a_tenth * time && time > 0.0; }
-
-    static constexpr double a_tenth = 0.1;
+    bool unaligned() const { return !attention && term(Term::Alignment) >= alignment_decides * time && time > 0.0; }
 };
 
 void add(std::map<std::string_view, Loss>& losses, const GraphCost& step, double scale) {
@@ -75,7 +73,7 @@ std::map<std::string_view, Loss> losses_by_kernel(const LintInput& input, const 
 std::vector<std::string> slowed_kernels(const LintInput& input, const Verdict& verdict) {
     std::vector<std::pair<double, std::string_view>> order;
     for (const auto& [name, loss] : losses_by_kernel(input, verdict.trial)) {
-        if (loss.time >= Loss::a_tenth * verdict.cost.value) order.emplace_back(-loss.time, name);
+        if (loss.time >= 0.1 * verdict.cost.value) order.emplace_back(-loss.time, name);
     }
     std::sort(order.begin(), order.end());
     std::vector<std::string> names;

@@ -46,6 +46,9 @@ Seconds saved(const LintInput& input, const Trial& trial, Term term, Part part);
 /// besides is due to it too.
 Seconds saved_by_alignment(const LintInput& input, const Trial& trial);
 
+/// Of what a product loses, the share of alignment from which on all of it is put down to that.
+constexpr double alignment_decides = 0.1;
+
 /// A trial and how much of the real step's time it shows to be the fault's.
 struct Verdict {
     Trial trial;

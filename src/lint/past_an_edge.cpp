@@ -11,9 +11,6 @@ namespace {
 constexpr std::int64_t width_step = 128;
 constexpr std::int64_t steps = 2;
 
-/// Of its time, what a product loses to alignment before its other losses are put down to that.
-constexpr double a_tenth = 0.1;
-
 std::vector<Verdict> try_around(const LintInput& input, const Subject& subject, Term term) {
     std::vector<Verdict> verdicts;
     const std::int64_t present = value_of(input, subject.dimension);
@@ -37,7 +34,7 @@ const PricedOp* worst_past(const LintInput& input, Term term, bool (*past)(const
     };
     for (const PricedOp& priced : input.step.ops) {
         const Gemm* gemm = std::get_if<Gemm>(&priced.op.work);
-        const bool unaligned = priced.cost.term(Term::Alignment) >= a_tenth * priced.cost.time;
+        const bool unaligned = priced.cost.term(Term::Alignment) >= alignment_decides * priced.cost.time;
         if (gemm && !unaligned && past(*gemm, priced.cost) && (!worst || lost(priced) > lost(*worst))) worst = &priced;
     }
     return worst && lost(*worst) >= input.floor ? worst : nullptr;

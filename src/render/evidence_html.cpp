@@ -100,9 +100,7 @@ std::string error_table(const Prediction& prediction) {
     }
     const std::string title = element("h3", "Errors on kernels that were held out of the fit");
     if (rows.empty()) {
-        return title + element("p",
-                               "None are known: no kernel of this GPU was held out. The intervals are those of "
-                               "what the profile was made from, widened.");
+        return title + element("p", "None are known: no kernel of this GPU was held out.");
     }
     return title +
            html_table({{"kernels"},
