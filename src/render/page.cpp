@@ -144,8 +144,17 @@ std::string page(std::string_view title, std::string_view description, std::stri
         escape(title), escape(description), style, svg_style(), body, script);
 }
 
+std::string prose(std::string_view words) {
+    constexpr std::string_view arrow = "-&gt;";
+    std::string text = escape(words);
+    for (std::size_t at = text.find(arrow); at != std::string::npos; at = text.find(arrow, at)) {
+        text.replace(at, arrow.size(), "→");
+    }
+    return text;
+}
+
 std::string element(std::string_view name, std::string_view words) {
-    return fmt::format("<{0}>{1}</{0}>\n", name, escape(words));
+    return fmt::format("<{0}>{1}</{0}>\n", name, prose(words));
 }
 
 std::string section(std::string_view title, std::string_view body, std::string_view kind) {
@@ -165,7 +174,7 @@ std::string html_table(const std::vector<HtmlColumn>& columns, const std::vector
     for (const std::vector<std::string>& row : rows) {
         out += "<tr>";
         for (std::size_t i = 0; i < row.size() && i < columns.size(); ++i) {
-            out += fmt::format("<td{}>{}</td>", attributes_of(columns[i]), escape(row[i]));
+            out += fmt::format("<td{}>{}</td>", attributes_of(columns[i]), prose(row[i]));
         }
         out += "</tr>\n";
     }

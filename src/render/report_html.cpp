@@ -52,7 +52,7 @@ std::string head(const Report& report) {
                            p.shape.hidden, p.shape.heads, p.shape.head_dim, p.shape.kv_heads,
                            p.shape.experts ? p.shape.experts->ffn : p.shape.ffn, p.shape.vocab,
                            workload_text(p.workload))));
-    out += fmt::format("<p class=\"verdict\">{}</p>\n<ul class=\"facts\">\n", escape(verdict(report)));
+    out += fmt::format("<p class=\"verdict\">{}</p>\n<ul class=\"facts\">\n", prose(verdict(report)));
     out += fact(time_text(sum.time), "a step, 90% interval " + interval_text(sum.low, sum.high));
     out += fact(grouped_text(tokens_per_second(p)), throughput_unit(p.workload));
     out += fact(percent_text(p.mfu), "MFU, " + rate_text(p.flops / sum.time));
