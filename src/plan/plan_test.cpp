@@ -204,5 +204,20 @@ TEST(Serving, TradesLatencyForThroughput) {
     EXPECT_GT(serving.limits.front().cached_tokens, 100'000);
 }
 
+TEST(Serving, EndsWhereTheCacheIsFull) {
+    Workload work;
+    work.seq = 1024;
+    const Serving serving = serve(small_gpt(), work, pricer());
+    for (const Serving::Limit& limit : serving.limits) {
+        std::int64_t last = 0;
+        for (const ServingPoint& point : serving.points) last = point.tp == limit.tp ? point.batch : last;
+        EXPECT_EQ(last, limit.full_batch);
+        work.phase = Phase::Decode;
+        work.parallel.tp = limit.tp;
+        work.batch = last + 1;
+        EXPECT_GT(memory(small_gpt(), work).total, h200().memory);
+    }
+}
+
 }  // namespace
 }  // namespace tilewright
