@@ -27,6 +27,7 @@ struct Gemm {
     std::int64_t batch = 1;
     Precision precision = Precision::Bf16;
     bool grouped = false;
+    bool pads = false;  ///< the runtime copies operands into whole 16-byte rows first where that is faster
 
     friend bool operator==(const Gemm&, const Gemm&) = default;
 };

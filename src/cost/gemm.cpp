@@ -260,7 +260,7 @@ Cost Pricer::physics(const Gemm& gemm) const {
     return cost;
 }
 
-Cost Pricer::burst(const Gemm& gemm) const {
+Cost Pricer::as_it_is(const Gemm& gemm) const {
     Cost cost = physics(gemm);
     const Interval within = interval(profile_, class_of(gemm), cost.bound);
     cost.low = cost.time * within.low;
@@ -272,7 +272,7 @@ Cost Pricer::burst(const Gemm& gemm) const {
     if (gemm.batch > 1) {  // half the batch takes no longer, and run twice no less
         Gemm half = gemm;
         half.batch = ceil_div(gemm.batch, 2);
-        const double part = burst(half).time.value;
+        const double part = as_it_is(half).time.value;
         time = std::clamp(time, part, 2.0 * part);
     }
     move_to(cost, std::max(time, cost.term(Term::Roofline).value));

@@ -28,6 +28,7 @@ Builder::Builder(const Shape& whole, const Workload& workload)
       element(storage_bytes(workload.precision)),
       training(workload.phase == Phase::Train && !workload.forward_only),
       eager(workload.runtime == Runtime::Eager),
+      compiled(workload.runtime == Runtime::Compiled),
       drops(workload.dropout && workload.phase == Phase::Train),
       ideal(workload.runtime == Runtime::Ideal) {}
 
@@ -77,6 +78,7 @@ void Builder::linear(const Linear& l) {
         sizes.batch = batch;
         sizes.precision = precision;
         sizes.grouped = grouped;
+        sizes.pads = compiled;
         return Op{name, l.component, Pass::Forward, 1, sizes, {kept}};
     };
     forward(gemm(l.names.forward, {Layout::TN, rows, l.out, l.in}, saved));

@@ -68,6 +68,7 @@ public:
     const int element;       ///< bytes of one activation
     const bool training;     ///< backward kernels are launched and activations kept
     const bool eager;        ///< every pointwise step is a kernel
+    const bool compiled;     ///< pointwise steps share kernels, and products are padded
     const bool drops;        ///< dropout is on
     const bool ideal;        ///< every pointwise step that a product's epilogue could do is free
     std::int64_t count = 1;  ///< layers that the next kernels stand for
