@@ -2,6 +2,7 @@
 // leaves one row of partials to a second kernel. Where rows are long and many they come through a queue and each thread
 // has the sums of its columns in registers; else they are in shared memory, one set for each row a block works on.
 #include "measure/stream_queue.h"
+#include "measure/stream_reduce.h"
 
 namespace tilewright::measure {
 namespace {
@@ -135,7 +136,7 @@ __global__ void __launch_bounds__(512) norm_backward_queue_kernel(NormBackward a
     const BlockRows rows{a.extent.rows};
     const Queue queue(ring, rows.count(), [&](int item, int operand) {
         const void* from = operand == 0 ? a.x : operand == 1 ? a.grad_y : a.residual;
-        return Piece{static_cast<const T*>(from) + rows.at(item) * width, ring.piece_bytes};
+        return static_cast<const T*>(from) + rows.at(item) * width;
     });
     float to_gamma[N][V] = {};
     float to_beta[N][V] = {};
@@ -231,11 +232,24 @@ Outcome<Residency> reside(Kernel kernel, const RowPlan& plan, std::int64_t rows,
     return chosen;
 }
 
-/// The plan of the backward pass through a queue: at least four warps to a row where it is long enough for them.
-RowPlan queued_plan(std::int64_t width) {
-    RowPlan plan = plan_rows(width, static_cast<int>(std::clamp<std::int64_t>(width / 8 / 128, 1, 4)));
+/// The plan of the backward pass through a queue: at least four warps to a row where it is long enough for them, and
+/// fewer packs where a thread has one kind of sums only.
+RowPlan queued_plan(const NormBackward& norm) {
+    const std::int64_t most = norm.kind == NormKind::Layer ? 4 : 2;
+    RowPlan plan =
+        plan_rows(norm.extent.width, static_cast<int>(std::clamp<std::int64_t>(norm.extent.width / 8 / 128, 1, most)));
     if (plan.packs > 4 || plan.block.x < 128) plan.packs = 0;
     return plan;
+}
+
+/// Calls f with the packs of such a plan as a constant.
+template <class F>
+Status with_packs(int packs, F f) {
+    switch (packs) {
+        case 1: return f(Constant<1>{});
+        case 2: return f(Constant<2>{});
+        default: return f(Constant<4>{});
+    }
 }
 
 /// The backward pass through a queue; gives the rows of partials.
@@ -244,8 +258,7 @@ Outcome<unsigned> launch_queued(const NormBackward& norm, const RowPlan& plan, c
     unsigned blocks = 0;
     TW_TRY(with_type(norm.extent.type, [&]<class T>(T*) {
         return with_packs(plan.packs, [&](auto packs) -> Status {
-            constexpr int N = std::min(decltype(packs)::value, 4);
-            const auto kernel = norm_backward_queue_kernel<T, N, Centred>;
+            const auto kernel = norm_backward_queue_kernel<T, decltype(packs)::value, Centred>;
             const Outcome<QueuePlan> queue = plan_queue(kernel, plan.block.x, ring, norm.extent.rows);
             if (!queue) return queue.fault();
             const auto units = static_cast<unsigned>(multiprocessors());
@@ -294,9 +307,9 @@ std::size_t partial_bytes(std::int64_t width) {
 Status launch(const NormBackward& norm, cudaStream_t stream) {
     const std::int64_t width = norm.extent.width;
     const bool centred = norm.kind == NormKind::Layer;
-    const RowPlan plan = queued_plan(width);
-    const Ring ring{least_stages, norm.residual == nullptr ? 2 : 3, static_cast<unsigned>(width) * 2};
-    const Outcome<unsigned> blocks = !queue_pays(norm.extent, plan, ring.operands) ? launch_resident(norm, stream)
+    const RowPlan plan = queued_plan(norm);
+    const Ring ring{norm.residual == nullptr ? 2 : 3, static_cast<unsigned>(width) * 2};
+    const Outcome<unsigned> blocks = !queue_pays(norm.extent, plan, ring) ? launch_resident(norm, stream)
                                      : centred ? launch_queued<true>(norm, plan, ring, stream)
                                                : launch_queued<false>(norm, plan, ring, stream);
     if (!blocks) return blocks.fault();

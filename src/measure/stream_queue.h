@@ -1,34 +1,30 @@
-// Pieces of memory on their way into shared memory: bulk copies fill a ring of stages while the block works on earlier
-// pieces, so that loads go on during its reductions and stores. Included by the .cu files only.
+// Rows on their way into shared memory: bulk copies fill a ring of stages while the block works on earlier rows, so
+// that loads go on during its reductions and stores. Included by the .cu files only.
 #pragma once
 
 #include "measure/stream_device.h"
 
 namespace tilewright::measure::device {
 
-/// What one bulk copy brings: both are multiples of 16.
-struct Piece {
-    const void* from;
-    unsigned bytes;
-};
+constexpr int least_stages = 2, most_stages = 4;
 
-/// A ring in dynamic shared memory: stages of `operands` pieces of up to `piece_bytes`.
+/// A ring in dynamic shared memory: stages of one row of each of `operands` matrices; `row_bytes` is a multiple of 16.
 struct Ring {
-    int stages = 0;
     int operands = 1;
-    unsigned piece_bytes = 0;
+    unsigned row_bytes = 0;
+    int stages = least_stages;
 
-    static constexpr unsigned barrier_bytes = 128;  ///< a barrier of 8 bytes for each of most_stages
-    __host__ __device__ unsigned stage_bytes() const { return static_cast<unsigned>(operands) * piece_bytes; }
+    static constexpr unsigned barrier_bytes = 128;  ///< a barrier of 8 bytes for each stage, and alignment
+    __host__ __device__ unsigned stage_bytes() const { return static_cast<unsigned>(operands) * row_bytes; }
     unsigned bytes() const { return barrier_bytes + static_cast<unsigned>(stages) * stage_bytes(); }
 };
 
-/// Items 0 to `items` - 1 in order, each one piece of every operand: pieces(item, operand). All threads of the block
-/// make the same calls.
-template <class Pieces>
+/// Items 0 to `items` - 1 in order, each a row of every operand, which is at from(item, operand). All threads of the
+/// block make the same calls.
+template <class From>
 class Queue {
 public:
-    __device__ Queue(const Ring& ring, int items, Pieces pieces) : ring_(ring), items_(items), pieces_(pieces) {
+    __device__ Queue(const Ring& ring, int items, From from) : ring_(ring), items_(items), from_(from) {
         extern __shared__ uint4 shared[];
         start_ = reinterpret_cast<char*>(shared);
         if (threadIdx.x == 0) {
@@ -70,7 +66,7 @@ private:
     __device__ char* place(int item, int operand) const {
         const auto stage = static_cast<unsigned>(item % ring_.stages);
         return start_ + Ring::barrier_bytes + stage * ring_.stage_bytes() +
-               static_cast<unsigned>(operand) * ring_.piece_bytes;
+               static_cast<unsigned>(operand) * ring_.row_bytes;
     }
     __device__ unsigned barrier(int stage) const {
         return static_cast<unsigned>(__cvta_generic_to_shared(start_ + 8 * stage));
@@ -78,22 +74,20 @@ private:
     __device__ void request(int item) const {
         if (threadIdx.x != 0 || item >= items_) return;
         const unsigned ready = barrier(item % ring_.stages);
-        unsigned bytes = 0;
-        for (int i = 0; i < ring_.operands; ++i) bytes += pieces_(item, i).bytes;
-        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(ready), "r"(bytes) : "memory");
+        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(ready), "r"(ring_.stage_bytes())
+                     : "memory");
         for (int i = 0; i < ring_.operands; ++i) {
-            const Piece piece = pieces_(item, i);
             const auto to = static_cast<unsigned>(__cvta_generic_to_shared(place(item, i)));
             asm volatile(
                 "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(to),
-                "l"(__cvta_generic_to_global(piece.from)), "r"(piece.bytes), "r"(ready)
+                "l"(__cvta_generic_to_global(from_(item, i))), "r"(ring_.row_bytes), "r"(ready)
                 : "memory");
         }
     }
 
     Ring ring_;
     int items_;
-    Pieces pieces_;
+    From from_;
     char* start_;
 };
 
@@ -108,21 +102,14 @@ struct BlockRows {
     }
 };
 
-/// Whether there are enough rows for a queue to get into its stride.
-inline bool is_long(const Extent& extent) {
-    constexpr std::int64_t least_elements = std::int64_t{32} << 20;
-    return extent.rows >= 8 * multiprocessors() && extent.rows * extent.width >= least_elements;
-}
-
-constexpr int least_stages = 2, most_stages = 16;
-
 // Of the 228 KiB a multiprocessor of compute capability 9.0 has and the 227 KiB a block may have, RowReduce takes 4.
 constexpr unsigned unit_shared = 228 * 1024, block_shared = 222 * 1024, block_reserve = 6 * 1024;
 
-/// Whether the rows of `operands` matrices are many, can be copied in bulk and fit; `plan` says how threads share one.
-inline bool queue_pays(const Extent& extent, const RowPlan& plan, int operands) {
-    const Ring ring{least_stages, operands, static_cast<unsigned>(extent.width) * 2};
-    return plan.vector == 8 && plan.packs != 0 && plan.wide && ring.bytes() <= block_shared && is_long(extent);
+/// Whether rows are enough to get into the stride, can be copied in bulk and fit; `plan` says how threads share one.
+inline bool queue_pays(const Extent& extent, const RowPlan& plan, const Ring& ring) {
+    constexpr std::int64_t least_elements = std::int64_t{32} << 20;
+    return plan.vector == 8 && plan.packs != 0 && plan.wide && ring.bytes() <= block_shared &&
+           extent.rows >= 8 * multiprocessors() && extent.rows * extent.width >= least_elements;
 }
 
 /// How a kernel with a queue is launched.
@@ -131,7 +118,7 @@ struct QueuePlan {
     Ring ring;
 };
 
-/// As many blocks as run at once with the stages the ring must have; then up to as many again as shared memory allows.
+/// As many blocks as run at once with the stages the ring must have; then as many stages as shared memory allows.
 template <class Kernel>
 Outcome<QueuePlan> plan_queue(Kernel kernel, unsigned threads, Ring ring, std::int64_t rows) {
     TW_TRY(check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, block_shared),
@@ -139,19 +126,8 @@ Outcome<QueuePlan> plan_queue(Kernel kernel, unsigned threads, Ring ring, std::i
     const std::int64_t blocks = resident_blocks(kernel, static_cast<int>(threads), ring.bytes());
     const auto per_unit = static_cast<unsigned>(blocks / multiprocessors());
     const int room = static_cast<int>((unit_shared / per_unit - block_reserve) / ring.stage_bytes());
-    ring.stages = std::max(ring.stages, std::min({room, 2 * ring.stages, most_stages}));
+    ring.stages = std::clamp(room, least_stages, most_stages);
     return QueuePlan{static_cast<unsigned>(std::min(blocks, rows)), ring};
-}
-
-/// Calls f with the packs of a plan with 16-byte accesses as a constant.
-template <class F>
-Status with_packs(int packs, F f) {
-    switch (packs) {
-        case 1: return f(Constant<1>{});
-        case 2: return f(Constant<2>{});
-        case 4: return f(Constant<4>{});
-        default: return f(Constant<8>{});
-    }
 }
 
 }  // namespace tilewright::measure::device

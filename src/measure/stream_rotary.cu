@@ -8,41 +8,31 @@ namespace {
 
 using namespace device;
 
-/// One thread turns V pairs, the same ones of two heads, which share their angles; columns count pairs over groups of
-/// heads.
+/// One thread turns V pairs of a head; columns count the pairs of a row.
 template <class T, int V>
 struct Turned {
     static constexpr int ahead = 1;
-    static constexpr int heads_ahead = 2;
     struct Operands {
-        Pack<T, V> first[heads_ahead], second[heads_ahead];
+        Pack<T, V> first, second;
         float2 turn[V];
     };
-    std::uint32_t width, half, heads, positions;
+    std::uint32_t width, half, positions;
     float direction;
     const float2* table;
     const T* x;
     T* y;
 
-    /// Calls use(i, place of a head's pairs in the matrix) for the heads of a thread.
-    template <class Use>
-    __device__ void for_heads(std::int64_t row, std::uint32_t group, std::uint32_t pair, Use use) const {
-        const std::int64_t place = row * width + std::int64_t{group} * heads_ahead * 2 * half + pair;
-#pragma unroll
-        for (int i = 0; i < heads_ahead; ++i) {
-            if (group * heads_ahead + i < heads) use(i, place + std::int64_t{i} * 2 * half);
-        }
+    /// Where the first elements of the pairs from `column` on are in the matrix.
+    __device__ std::int64_t place(std::int64_t row, std::int64_t column) const {
+        return row * width + column + std::int64_t{static_cast<std::uint32_t>(column) / half} * half;
     }
     __device__ Operands read(std::int64_t row, std::int64_t column) const {
-        const std::uint32_t group = static_cast<std::uint32_t>(column) / half;
-        const std::uint32_t pair = static_cast<std::uint32_t>(column) - group * half;
+        const T* from = x + place(row, column);
         Operands in;
-        for_heads(row, group, pair, [&](int i, std::int64_t place) {
-            in.first[i] = load<T, V>(x + place);
-            in.second[i] = load<T, V>(x + place + half);
-        });
+        in.first = load<T, V>(from);
+        in.second = load<T, V>(from + half);
         const std::uint32_t position = static_cast<std::uint32_t>(row) % positions;
-        const float2* angles = table + std::int64_t{position} * half + pair;
+        const float2* angles = table + std::int64_t{position} * half + static_cast<std::uint32_t>(column) % half;
         if constexpr (V == 1) {
             in.turn[0] = __ldg(angles);
             in.turn[0].y *= direction;
@@ -57,15 +47,13 @@ struct Turned {
         return in;
     }
     __device__ void write(std::int64_t row, std::int64_t column, const Operands& in) const {
-        const std::uint32_t group = static_cast<std::uint32_t>(column) / half;
         const auto turned = [&](const Pack<T, V>& from, const Pack<T, V>& other, float sign) {
             return make_pack<T, V>(
                 [&](int v) { return widen(from.at[v]) * in.turn[v].x + sign * in.turn[v].y * widen(other.at[v]); });
         };
-        for_heads(row, group, static_cast<std::uint32_t>(column) - group * half, [&](int i, std::int64_t place) {
-            store<T, V>(y + place, turned(in.first[i], in.second[i], -1.0F));
-            store<T, V>(y + place + half, turned(in.second[i], in.first[i], 1.0F));
-        });
+        T* to = y + place(row, column);
+        store<T, V>(to, turned(in.first, in.second, -1.0F));
+        store<T, V>(to + half, turned(in.second, in.first, 1.0F));
     }
 };
 
@@ -91,13 +79,15 @@ Status launch(const Rotary& r, cudaStream_t stream) {
         // Accesses are aligned when both the halves and the rows are multiples of them.
         return with_vector(std::gcd(r.extent.width, half), [&](auto vector) {
             constexpr int V = decltype(vector)::value;
-            using Turn = Turned<T, V>;
             const auto narrow_to = [](std::int64_t size) { return static_cast<std::uint32_t>(size); };
-            const Turn turned{narrow_to(r.extent.width),  narrow_to(half),     narrow_to(r.heads),
-                              narrow_to(r.positions),     r.direction,         reinterpret_cast<const float2*>(r.table),
-                              static_cast<const T*>(r.x), static_cast<T*>(r.y)};
-            const std::int64_t groups = (r.heads + Turn::heads_ahead - 1) / Turn::heads_ahead;
-            return over_cells<V>(r.extent.rows, groups * half, turned, stream);
+            const Turned<T, V> turned{narrow_to(r.extent.width),
+                                      narrow_to(half),
+                                      narrow_to(r.positions),
+                                      r.direction,
+                                      reinterpret_cast<const float2*>(r.table),
+                                      static_cast<const T*>(r.x),
+                                      static_cast<T*>(r.y)};
+            return over_cells<V>(r.extent.rows, r.heads * half, turned, stream);
         });
     });
 }

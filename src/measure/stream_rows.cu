@@ -1,6 +1,6 @@
 // Kernels that reduce: column sums (bias gradients) and softmax. Column sums go in two stages: blocks of
 // 32 accesses by 8 rows walk down a strip and leave one row of fp32 partials each; a second kernel adds the strips.
-#include "measure/stream_queue.h"
+#include "measure/stream_reduce.h"
 
 namespace tilewright::measure {
 namespace {
@@ -76,66 +76,40 @@ __device__ void hide(Pack<T, V>& pack, int limit, float value) {
     for (int v = 0; v < V; ++v) pack.at[v] = v < limit ? pack.at[v] : narrow<T>(value);
 }
 
-/// The softmax of a row that its threads hold as it is stored; the exponentials are taken twice, which costs less than
-/// keeping them.
-template <class T, int V, int N, bool Wide>
-__device__ void soften(const Softmax& a, std::int64_t row, Slice<T, V, N>& x, RowReduce<Wide>& reduce) {
-    const int limit = seen(a, row);
-    const int kept = (limit + V - 1) / V;
-    float most = Most::neutral;
-    for_each_pack<N>(kept, [&](int n, int at) {
-        if ((at + 1) * V > limit) hide(x.pack[n], limit - at * V, -INFINITY);
-#pragma unroll
-        for (int v = 0; v < V; ++v) most = fmaxf(most, widen(x.pack[n].at[v]));
-    });
-    most = reduce(most, Most());
-    x.forget();
-    const float scale = a.scale * log2_e;
-    float shift = -scale * most;
-    float total = 0.0F;
-    for_each_pack<N>(kept, [&](int n, int) {
-#pragma unroll
-        for (int v = 0; v < V; ++v) total += exp2_fast(scale * widen(x.pack[n].at[v]) + shift);
-    });
-    shift -= __log2f(reduce(total, Plus()));
-    x.forget();
-    T* y = static_cast<T*>(a.y) + row * a.extent.width;
-    for_each_pack<N>(static_cast<int>(a.extent.width / V), [&](int n, int at) {
-        Pack<T, V> out{};
-        if (at < kept) {
-            out = make_pack<T, V>([&](int v) { return exp2_fast(scale * widen(x.pack[n].at[v]) + shift); });
-        }
-        store<T, V>(y + at * V, out);
-    });
-}
-
+/// Each thread keeps its exponentials, relative to the largest it has itself: each is taken once and a row needs one
+/// reduction.
 template <class T, int V, int N, bool Wide>
 __global__ void __launch_bounds__(512) softmax_forward_kernel(Softmax a) {
     const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.y + threadIdx.y;
     if (row >= a.extent.rows) return;
-    RowReduce<Wide> reduce;
+    const int limit = seen(a, row);
+    const int kept = (limit + V - 1) / V;
+    T* y = static_cast<T*>(a.y) + row * a.extent.width;
     Slice<T, V, N> x;
-    x.fetch(static_cast<const T*>(a.x) + row * a.extent.width, (seen(a, row) + V - 1) / V);
-    soften(a, row, x, reduce);
-}
-
-/// The same for rows that come through a queue.
-template <class T, int N>
-__global__ void __launch_bounds__(512) softmax_queue_kernel(Softmax a, Ring ring) {
-    constexpr int V = 8;
-    const BlockRows rows{a.extent.rows};
-    const auto kept = [&](int item) { return (seen(a, rows.at(item)) + V - 1) / V; };
-    const Queue queue(ring, rows.count(), [&](int item, int) {
-        return Piece{static_cast<const T*>(a.x) + rows.at(item) * a.extent.width, kept(item) * 16U};
+    x.fetch(static_cast<const T*>(a.x) + row * a.extent.width, kept);
+    for_each_pack<N>(static_cast<int>(a.extent.width / V), [&](int, int at) {
+        if (at >= kept) store<T, V>(y + at * V, {});  // what is hidden waits for nothing
     });
-    RowReduce<true> reduce;
-    for (int item = 0; item < rows.count(); ++item) {
-        Slice<T, V, N> x;
-        queue.wait(item);
-        x.take(queue.template packs<T, V>(item), kept(item));
-        queue.release(item);
-        soften(a, rows.at(item), x, reduce);
-    }
+    const float scale = a.scale * log2_e;
+    float most = Most::neutral();
+    for_each_pack<N>(kept, [&](int n, int at) {
+        if ((at + 1) * V > limit) hide(x.pack[n], limit - at * V, -INFINITY);
+        most = fmaxf(most, scale * most_of(x.pack[n]));
+    });
+    float power[N][V];
+    float total = 0.0F;
+    for_each_pack<N>(kept, [&](int n, int) {
+#pragma unroll
+        for (int v = 0; v < V; ++v) {
+            power[n][v] = exp2_fast(scale * widen(x.pack[n].at[v]) - most);
+            total += power[n][v];
+        }
+    });
+    const Powers all = RowReduce<Wide>()(Powers{most, total}, PlusPowers());
+    const float share = exp2_fast(most - all.most) * reciprocal(all.total);
+    for_each_pack<N>(kept, [&](int n, int at) {
+        store<T, V>(y + at * V, make_pack<T, V>([&](int v) { return power[n][v] * share; }));
+    });
 }
 
 template <class T, int V, int N, bool Wide>
@@ -180,20 +154,6 @@ dim3 strips_of(Kernel kernel, const Extent& extent, std::int64_t across) {
     return {static_cast<unsigned>(across), static_cast<unsigned>(strips)};
 }
 
-/// The forward pass through a queue.
-Status launch_queued(const Softmax& softmax, const RowPlan& plan, cudaStream_t stream) {
-    return with_type(softmax.extent.type, [&]<class T>(T*) {
-        return with_packs(plan.packs, [&](auto packs) -> Status {
-            const auto kernel = softmax_queue_kernel<T, decltype(packs)::value>;
-            const Ring ring{least_stages, 1, static_cast<unsigned>(softmax.extent.width) * 2};
-            const Outcome<QueuePlan> queue = plan_queue(kernel, plan.block.x, ring, softmax.extent.rows);
-            if (!queue) return queue.fault();
-            kernel<<<queue->blocks, plan.block.x, queue->ring.bytes(), stream>>>(softmax, queue->ring);
-            return launched("softmax");
-        });
-    });
-}
-
 }  // namespace
 
 Status launch(const ColumnSum& sum, cudaStream_t stream) {
@@ -213,10 +173,6 @@ Status launch(const ColumnSum& sum, cudaStream_t stream) {
 }
 
 Status launch(const Softmax& softmax, cudaStream_t stream) {
-    const RowPlan queued = plan_rows(softmax.extent.width, 4);
-    if (softmax.grad_y == nullptr && queue_pays(softmax.extent, queued, 1)) {
-        return launch_queued(softmax, queued, stream);
-    }
     const RowPlan plan = plan_rows(softmax.extent);
     return with_type(softmax.extent.type, [&]<class T>(T*) {
         return with_row_plan(plan, [&](auto vector, auto packs, auto wide) -> Status {
