@@ -48,7 +48,11 @@ def make_model(shape, layers=None, compiled=True):
     """A model on the GPU with the same random weights each time, and tokens for it."""
     torch.manual_seed(0)
     with torch.device("cuda"):
-        model = Model(shape, layers or shape["layers"], compiled).to(torch.bfloat16)
+        model = Model(shape, layers or shape["layers"], compiled)
+        for table in (model.words, model.places):
+            if table is not None:  # as models start out; wide values would give one-hot gradients that draw less power
+                nn.init.normal_(table.weight, std=0.02)
+        model = model.to(torch.bfloat16)
     tokens = torch.randint(shape.get("words", shape["vocab"]), (shape["batch"], shape["seq"]), device="cuda")
     return model, tokens
 

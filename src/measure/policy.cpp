@@ -54,11 +54,29 @@ Outcome<Reading> repeat(Gpu& gpu) {
     return gpu.finish();
 }
 
+/// Rests, one step at least, until the clock reads near its top; false when even a long rest leaves it low.
+Outcome<bool> rest_to_top(Gpu& gpu, const Policy& policy) {
+    const Seconds start = gpu.now();
+    double reached = 0.0;
+    while (gpu.now() - start <= policy.rest_most && reached < policy.burst_clock) {
+        gpu.rest(policy.rest_step);
+        const Outcome<Hertz> clock = gpu.clock();
+        if (!clock) return clock.fault();
+        reached = *clock / gpu.top_clock();
+    }
+    return reached >= 1.0 - policy.burst_drop;
+}
+
 /// After a repeat in which the clock moved the chip rests for a moment and the next repeat is half as long. An op that
 /// pulls the clock down from rest within one launch is given no more rests: under load the clock moves slowly. When it
 /// moved in every repeat, the steadiest is kept with its doubt: leaving heavy ops out would bias what is learnt from a
 /// sweep.
 Outcome<Timing> time_quick(Gpu& gpu, Seconds each, const Policy& policy) {
+    const Outcome<Hertz> before = gpu.clock();
+    if (!before) return before.fault();
+    if (before->value < policy.quick_clock * gpu.top_clock().value) {
+        if (const Outcome<bool> rested = rest_to_top(gpu, policy); !rested) return rested.fault();
+    }
     int launches = launches_for(policy.quick_length, each);
     TW_TRY(gpu.prepare(launches));
     std::vector<Reading> kept;
@@ -86,19 +104,6 @@ Outcome<Timing> time_quick(Gpu& gpu, Seconds each, const Policy& policy) {
     timing.doubt = "the clock moved in every repeat, by " + std::to_string(100.0 * steadiest->drift()).substr(0, 3) +
                    "% in this one";
     return timing;
-}
-
-/// Rests, one step at least, until the clock reads near its top; false when even a long rest leaves it low.
-Outcome<bool> rest_to_top(Gpu& gpu, const Policy& policy) {
-    const Seconds start = gpu.now();
-    double reached = 0.0;
-    while (gpu.now() - start <= policy.rest_most && reached < policy.burst_clock) {
-        gpu.rest(policy.rest_step);
-        const Outcome<Hertz> clock = gpu.clock();
-        if (!clock) return clock.fault();
-        reached = *clock / gpu.top_clock();
-    }
-    return reached >= 1.0 - policy.burst_drop;
 }
 
 /// A repeat whose clock fell is discarded and the next one is half as long, since the drop comes with heat and time.

@@ -65,6 +65,7 @@ struct Policy {
     Seconds quick_length{0.002};
     double quick_agreement = 0.01;  ///< clock before and after may differ by this much
     double quick_drift = 0.05;      ///< or, when no repeat does better, by this much with a doubt noted
+    double quick_clock = 0.97;      ///< of the top clock; below it the chip, tired by another op, rests first
     int quick_rests = 6;            ///< repeats with a moving clock after which the chip no longer rests
     StoppingRule quick{3, 6, 0.005, 30};
 

@@ -122,6 +122,17 @@ TEST(Quick, OpsThatPullTheClockDownFromRestAreTimedUnderLoad) {
     EXPECT_NEAR(timing->cycles, gpu.cycles, 0.01 * gpu.cycles);
 }
 
+TEST(Quick, StartsRestedAfterAHeavyOp) {
+    FakeGpu gpu;
+    gpu.busy_s = 0.1;
+    gpu.clock_after = [](double busy_s) { return busy_s > 0.05 ? 1.5e9 : 2e9; };
+    const auto timing = time_op(gpu, ClockMode::Quick, Policy{});
+    ASSERT_TRUE(timing.ok());
+    EXPECT_GT(gpu.rests, 0);
+    EXPECT_NEAR(timing->clock_mhz, 2000.0, 1e-9);
+    EXPECT_EQ(timing->time.discarded, 0);
+}
+
 TEST(Quick, GivesUpAfterABoundedNumberOfAttempts) {
     FakeGpu gpu;
     int readings = 0;
