@@ -13,25 +13,42 @@ namespace {
 using namespace lowering;
 
 /// cuBLAS library configuration, "cublasSetWorkspace": 32 MiB on Hopper and later, 4 MiB before; the larger is assumed.
+/// PyTorch keeps one for each thread, and runs the backward pass on a thread of its own.
 constexpr double matrix_workspace = 32.0 * 1024 * 1024;
 
 /// Of what comes and goes during a step, what PyTorch's caching allocator holds and cannot hand out (assumed).
 constexpr double fragmented = 0.03;
 
-/// Tensors alive only around one kernel: the most that any writes, with what a streaming kernel reads; of that, a
-/// backward kernel reads one tensor that was kept anyway.
-Bytes transient(const OpGraph& graph) {
-    Bytes largest;
+bool trains(const Workload& work) { return work.phase == Phase::Train && !work.forward_only; }
+
+double matrix_workspaces(const Workload& work) { return trains(work) ? 2 * matrix_workspace : matrix_workspace; }
+
+/// What a kernel writes and nobody keeps. Fused, the loss and the backward pass write over what they read last.
+double passing(const Op& op) {
+    const Stream* stream = std::get_if<Stream>(&op.work);
+    const bool last_reader = op.pass == Pass::Backward || op.component == Component::Loss;
+    const bool in_place = stream != nullptr && stream->form == StreamForm::Fused && last_reader;
+    return std::max(0.0, bytes_written(op).value - (in_place ? stream->read.value : op.saved.value));
+}
+
+/// Tensors alive only around one kernel, at most: what it passes on and what the kernel before it did.
+double transient(const OpGraph& graph) {
+    double largest = 0, before = 0;
     for (const Op& op : graph.ops) {
-        const Gemm* gemm = std::get_if<Gemm>(&op.work);
-        const bool into_gradient = gemm != nullptr && gemm->layout == Layout::NT;
-        if (op.pass == Pass::Update || op.component == Component::Communication || into_gradient) continue;
-        const Bytes written = bytes_written(op);
-        const Bytes read = std::holds_alternative<Stream>(op.work) ? bytes_read(op) : Bytes{};
-        const Bytes kept = op.pass == Pass::Backward ? std::min(written, read) : Bytes{};
-        largest = std::max(largest, written + read - kept);
+        if (op.pass == Pass::Update || op.component == Component::Communication) continue;
+        const double written = passing(op);
+        largest = std::max(largest, before + written);
+        before = written;
     }
     return largest;
+}
+
+/// Where rows of logits are no multiples of 16 bytes torch.compile pads the head's products: two more tensors of their
+/// size are alive around them (measured, docs/clusters.md).
+double padded_logits(const Builder& sizes) {
+    const bool aligned = sizes.shape.vocab * sizes.element % 16 == 0;
+    if (aligned || !sizes.training || sizes.work.runtime != Runtime::Compiled) return 0;
+    return 2.0 * static_cast<double>(sizes.tokens) * static_cast<double>(sizes.shape.vocab) * sizes.element;
 }
 
 /// K and V of every token kept, in windowed layers of the last `window` only.
@@ -106,7 +123,7 @@ void add_up(Memory& m) {
 Memory at_peak(Memory m, const Workload& work) {
     Memory after = m;
     after.activations = {};
-    after.workspace = {matrix_workspace};
+    after.workspace = {matrix_workspaces(work)};
     if (work.micro_batches == 1 && work.master == MasterWeights::None) m.gradients = {};
     add_up(m);
     add_up(after);
@@ -124,7 +141,7 @@ Memory memory_of(const Stage& stage, const MemoryPieces& pieces, const Workload&
         const bool sharded = parallel.zero_stage >= from_stage;
         return Bytes{each * (replicated / (sharded ? ranks : 1.0) + routed / (sharded ? expert_ranks : 1.0))};
     };
-    const bool training = work.phase == Phase::Train && !work.forward_only;
+    const bool training = trains(work);
     const double element = storage_bytes(work.precision);
     const bool master = work.master == MasterWeights::Fp32;
     const double layer_bytes = (pieces.layer_parameters + pieces.routed_parameters) / pieces.layers * element;
@@ -137,7 +154,7 @@ Memory memory_of(const Stage& stage, const MemoryPieces& pieces, const Workload&
         m.activations = {stage.in_flight * kept + stage.own_saved};
     }
     m.kv_cache = {pieces.kv_cache * share};
-    m.workspace = {pieces.transient + matrix_workspace};
+    m.workspace = {pieces.transient + matrix_workspaces(work)};
     // a layer made again is whole for a while; ZeRO 3 gathers one layer while it computes with another
     if (training && keeps_input_only(work.recompute)) m.workspace += {pieces.layer_saved[0] / pieces.layers};
     if (parallel.zero_stage == 3 && ranks > 1) m.workspace += {(training ? 3 : 2) * layer_bytes};
@@ -171,7 +188,7 @@ MemoryPieces memory_pieces(const Shape& shape, const Workload& workload) {
     count_by_part(local, pieces);
     pieces.routed_parameters /= static_cast<double>(workload.parallel.ep);
     add_saved(graph, sizes.training ? input * pieces.layers : 0.0, pieces);
-    pieces.transient = transient(graph).value;
+    pieces.transient = std::max(transient(graph), padded_logits(sizes));
     pieces.kv_cache = kv_cache(local, workload).value;
     return pieces;
 }
