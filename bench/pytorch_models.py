@@ -21,13 +21,14 @@ BY_MEMORY = ["gpt3-760m", "pythia-410m", "pythia-1b", "opt-1.3b", "gpt3-2.7b", "
              "llama-2-7b", "llama-3-8b"]
 BATCH = {"train": 4, "prefill": 4, "decode": 16}
 SEQ = 2048
+SIZES = ["hidden", "layers", "heads", "kv_heads", "head_dim", "ffn", "vocab"]  # a row's own, where it has them
 COLUMNS = ["model", "phase", "batch", "seq", "runtime", "measured_us", "measured_bytes", "clock_mhz", "reason"]
 
 
 def predict(program, row):
     command = [program, "predict", row["model"], "--gpu", "h200", "--json"]
-    for name in ("phase", "batch", "seq", "runtime"):
-        command += ["--" + name, str(row[name])]
+    for name in ["phase", "batch", "seq", "runtime", *(size for size in SIZES if row.get(size))]:
+        command += ["--" + name.replace("_", "-"), str(row[name])]
     return json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 

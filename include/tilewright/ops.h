@@ -162,7 +162,7 @@ double attended_pairs(const Attention& attention);
 /// Device memory one GPU needs, by what holds it at the moment when most is held.
 struct Memory {
     Bytes parameters;
-    Bytes gradients;  ///< 0 where the peak is at the loss, before a step's only backward pass makes them
+    Bytes gradients;  ///< those there are by then: none at the loss of a step's only micro-batch
     Bytes optimizer;
     Bytes activations;
     Bytes kv_cache;
@@ -184,8 +184,8 @@ struct MemoryPieces {
     double tied_parameters = 0;                         ///< of a table that is in both of these
     std::array<double, recompute_count> layer_saved{};  ///< bytes of all layers, by Recompute
     double embedding_saved = 0, head_saved = 0;
-    double transient = 0;  ///< bytes alive around one kernel
-    double kv_cache = 0;   ///< bytes of all layers
+    double layer_transient = 0, head_transient = 0;  ///< bytes alive around one kernel of a layer, of the head
+    double kv_cache = 0;                             ///< bytes of all layers
 };
 
 MemoryPieces memory_pieces(const Shape& shape, const Workload& workload);

@@ -94,9 +94,9 @@ void loss(Builder& b, std::int64_t rows) {
         backward(kernel(2 * wide, wide));
         backward(copy(0, wide));
     } else if (b.ideal && b.training) {
-        b.forward(kernel(1, 1, 1));
+        b.forward(kernel(1, 1));
     } else {
-        b.forward(kernel(1, 0, 1));
+        b.forward(kernel(1, 0));
         backward(kernel(1, 1));
     }
     for (int i = 0; i < 3; ++i) {  // the largest logit, the target's logit, the sum of exponentials (Megatron-LM)
@@ -128,6 +128,7 @@ void head(Builder& b) {
               .in = width,
               .out = s.vocab,
               .bias = s.bias.head,
+              .saved = b.eager ? 0 : s.vocab,
               .rows = rows,
               .low_precision = false});
     if (b.work.phase == Phase::Train) return loss(b, rows);

@@ -13,25 +13,42 @@ namespace {
 using namespace lowering;
 
 /// cuBLAS library configuration, "cublasSetWorkspace": 32 MiB on Hopper and later, 4 MiB before; the larger is assumed.
+/// PyTorch keeps one for each thread, and runs the backward pass on a thread of its own.
 constexpr double matrix_workspace = 32.0 * 1024 * 1024;
 
 /// Of what comes and goes during a step, what PyTorch's caching allocator holds and cannot hand out (assumed).
 constexpr double fragmented = 0.03;
 
-/// Tensors alive only around one kernel: the most that any writes, with what a streaming kernel reads; of that, a
-/// backward kernel reads one tensor that was kept anyway.
-Bytes transient(const OpGraph& graph) {
-    Bytes largest;
+bool trains(const Workload& work) { return work.phase == Phase::Train && !work.forward_only; }
+
+double matrix_workspaces(const Workload& work) { return trains(work) ? 2 * matrix_workspace : matrix_workspace; }
+
+/// What a kernel writes and nobody keeps. Fused, the loss and the backward pass write over what they read last.
+double passing(const Op& op) {
+    const Stream* stream = std::get_if<Stream>(&op.work);
+    const bool last_reader = op.pass == Pass::Backward || op.component == Component::Loss;
+    const bool in_place = stream != nullptr && stream->form == StreamForm::Fused && last_reader;
+    return std::max(0.0, bytes_written(op).value - (in_place ? stream->read.value : op.saved.value));
+}
+
+/// Tensors alive only around one kernel, at most: what it passes on and what the kernel before it did.
+double transient(const OpGraph& graph, Part part) {
+    double largest = 0, before = 0;
     for (const Op& op : graph.ops) {
-        const Gemm* gemm = std::get_if<Gemm>(&op.work);
-        const bool into_gradient = gemm != nullptr && gemm->layout == Layout::NT;
-        if (op.pass == Pass::Update || op.component == Component::Communication || into_gradient) continue;
-        const Bytes written = bytes_written(op);
-        const Bytes read = std::holds_alternative<Stream>(op.work) ? bytes_read(op) : Bytes{};
-        const Bytes kept = op.pass == Pass::Backward ? std::min(written, read) : Bytes{};
-        largest = std::max(largest, written + read - kept);
+        if (op.part != part || op.component == Component::Communication) continue;
+        const double written = passing(op);
+        largest = std::max(largest, before + written);
+        before = written;
     }
     return largest;
+}
+
+/// Where rows of logits are no multiples of 16 bytes torch.compile pads the head's products: two more tensors of their
+/// size are alive around them (measured, docs/clusters.md).
+double padded_logits(const Builder& sizes) {
+    const bool aligned = sizes.shape.vocab * sizes.element % 16 == 0;
+    if (aligned || !sizes.training || sizes.work.runtime != Runtime::Compiled) return 0;
+    return 2.0 * static_cast<double>(sizes.tokens) * static_cast<double>(sizes.shape.vocab) * sizes.element;
 }
 
 /// K and V of every token kept, in windowed layers of the last `window` only.
@@ -82,9 +99,11 @@ void count_by_part(const Shape& local, MemoryPieces& pieces) {
     pieces.layer_parameters = layers - pieces.routed_parameters;
 }
 
-/// One pipeline stage: its layers, what it has besides them, and the micro-batches it holds.
+/// One pipeline stage: its layers, the micro-batches it holds of them, and what it has besides; no head: zeros.
 struct Stage {
-    double layers, own_parameters, own_saved, in_flight;
+    double layers, in_flight;
+    double own_parameters, embedding_saved;
+    double head_parameters = 0, head_saved = 0, head_transient = 0;
 };
 
 /// Micro-batches of a stage's layers alive at once: as many as there are stages after it, and when stretches of layers
@@ -100,48 +119,69 @@ void add_up(Memory& m) {
     m.total = m.parameters + m.gradients + m.optimizer + m.activations + m.kv_cache + m.workspace + m.fragmentation;
 }
 
-/// Gradients that PyTorch frees between steps (zero_grad's set_to_none) come as activations go: the most is alive at
-/// the loss, without them, or after the backward pass, without activations. Those that are summed over micro-batches or
-/// kept in a buffer beside an fp32 copy are always there.
-Memory at_peak(Memory m, const Workload& work) {
-    Memory after = m;
-    after.activations = {};
-    after.workspace = {matrix_workspace};
-    if (work.micro_batches == 1 && work.master == MasterWeights::None) m.gradients = {};
-    add_up(m);
-    add_up(after);
-    return after.total > m.total ? after : m;
+/// GPUs that share what ZeRO divides `from_stage` on.
+double sharing(const Parallelism& parallel, int from_stage) {
+    return parallel.zero_stage >= from_stage ? static_cast<double>(replicas(parallel)) : 1.0;
 }
 
-Memory memory_of(const Stage& stage, const MemoryPieces& pieces, const Workload& work) {
-    const Parallelism& parallel = work.parallel;
+double gradient_bytes(const Workload& work) {
+    return work.master == MasterWeights::Fp32 ? sizeof(float) : storage_bytes(work.precision);
+}
+
+/// Whether gradients outlive the step: summed over micro-batches, in a buffer beside an fp32 copy as in Megatron-LM, or
+/// in the buckets of PyTorch's DistributedDataParallel. Else zero_grad's set_to_none frees them.
+bool keeps_gradients(const Workload& work) {
+    const bool in_buckets = replicas(work.parallel) > 1 && work.parallel.zero_stage < 2;
+    return work.micro_batches > 1 || work.master == MasterWeights::Fp32 || in_buckets;
+}
+
+/// What is there throughout a step, and all gradients.
+Memory states(const Stage& stage, const MemoryPieces& pieces, const Workload& work) {
     const double share = stage.layers / pieces.layers;
     const double replicated = stage.own_parameters + share * pieces.layer_parameters;
     const double routed = share * pieces.routed_parameters;
-    const double ranks = static_cast<double>(replicas(parallel));
-    const double expert_ranks = std::max(1.0, ranks / static_cast<double>(parallel.ep));
     const auto bytes = [&](int from_stage, double each) {
-        const bool sharded = parallel.zero_stage >= from_stage;
-        return Bytes{each * (replicated / (sharded ? ranks : 1.0) + routed / (sharded ? expert_ranks : 1.0))};
+        const double ranks = sharing(work.parallel, from_stage);
+        const double expert_ranks = std::max(1.0, ranks / static_cast<double>(work.parallel.ep));
+        return Bytes{each * (replicated / ranks + routed / expert_ranks)};
     };
-    const bool training = work.phase == Phase::Train && !work.forward_only;
     const double element = storage_bytes(work.precision);
-    const bool master = work.master == MasterWeights::Fp32;
     const double layer_bytes = (pieces.layer_parameters + pieces.routed_parameters) / pieces.layers * element;
     Memory m;
     m.parameters = bytes(3, element);
-    if (training) {
-        m.gradients = bytes(2, master ? sizeof(float) : element);
-        m.optimizer = bytes(1, master ? 3 * sizeof(float) : 2 * element);
-        const double kept = pieces.layer_saved[static_cast<std::size_t>(work.recompute)] * share;
-        m.activations = {stage.in_flight * kept + stage.own_saved};
+    if (trains(work)) {
+        m.gradients = bytes(2, gradient_bytes(work));
+        m.optimizer = bytes(1, work.master == MasterWeights::Fp32 ? 3 * sizeof(float) : 2 * element);
     }
     m.kv_cache = {pieces.kv_cache * share};
-    m.workspace = {pieces.transient + matrix_workspace};
-    // a layer made again is whole for a while; ZeRO 3 gathers one layer while it computes with another
-    if (training && keeps_input_only(work.recompute)) m.workspace += {pieces.layer_saved[0] / pieces.layers};
-    if (parallel.zero_stage == 3 && ranks > 1) m.workspace += {(training ? 3 : 2) * layer_bytes};
-    return at_peak(m, work);
+    m.workspace = {matrix_workspaces(work)};
+    // ZeRO 3 gathers one layer while it computes with another
+    if (sharing(work.parallel, 3) > 1) m.workspace += {(trains(work) ? 3 : 2) * layer_bytes};
+    return m;
+}
+
+/// The most is held at the loss, in the last layer's backward pass, or after the backward pass, when activations are
+/// gone. Gradients that were freed between steps come as activations go, the head's first.
+Memory memory_of(const Stage& stage, const MemoryPieces& pieces, const Workload& work) {
+    const Memory after = states(stage, pieces, work);
+    Memory layer = after;
+    layer.workspace += {pieces.layer_transient};
+    Memory loss = after;
+    loss.workspace += {stage.head_transient};
+    if (trains(work)) {
+        const double kept = pieces.layer_saved[static_cast<std::size_t>(work.recompute)] * stage.layers / pieces.layers;
+        layer.activations = {stage.in_flight * kept + stage.embedding_saved};
+        loss.activations = layer.activations + Bytes{stage.head_saved};
+        // a layer made again is whole for a while
+        if (keeps_input_only(work.recompute)) layer.workspace += {pieces.layer_saved[0] / pieces.layers};
+        if (!keeps_gradients(work)) {
+            layer.gradients = {gradient_bytes(work) * stage.head_parameters / sharing(work.parallel, 2)};
+            loss.gradients = {};
+        }
+    }
+    std::array moments{loss, layer, after};
+    for (Memory& moment : moments) add_up(moment);
+    return *std::ranges::max_element(moments, {}, [](const Memory& moment) { return moment.total; });
 }
 
 }  // namespace
@@ -171,7 +211,8 @@ MemoryPieces memory_pieces(const Shape& shape, const Workload& workload) {
     count_by_part(local, pieces);
     pieces.routed_parameters /= static_cast<double>(workload.parallel.ep);
     add_saved(graph, sizes.training ? input * pieces.layers : 0.0, pieces);
-    pieces.transient = transient(graph).value;
+    pieces.layer_transient = transient(graph, Part::Layer);
+    pieces.head_transient = std::max(transient(graph, Part::Head), padded_logits(sizes));
     pieces.kv_cache = kv_cache(local, workload).value;
     return pieces;
 }
@@ -179,14 +220,16 @@ MemoryPieces memory_pieces(const Shape& shape, const Workload& workload) {
 Memory memory(const MemoryPieces& pieces, const Workload& work) {
     const double layers = static_cast<double>(ceil_div(static_cast<std::int64_t>(pieces.layers), work.parallel.pp));
     const double in = pieces.embedding_parameters, out = pieces.head_parameters;
+    Stage last{layers, in_flight(work, 0), out, 0, out, pieces.head_saved, pieces.head_transient};
     if (work.parallel.pp == 1) {
-        const double saved = pieces.embedding_saved + pieces.head_saved;
-        return memory_of({layers, in + out - pieces.tied_parameters, saved, 1}, pieces, work);
+        last.own_parameters += in - pieces.tied_parameters;
+        last.embedding_saved = pieces.embedding_saved;
+        return memory_of(last, pieces, work);
     }
     const double held = in_flight(work, static_cast<double>(work.parallel.pp - 1));
-    const Memory first = memory_of({layers, in, held * pieces.embedding_saved, held}, pieces, work);
-    const Memory last = memory_of({layers, out, pieces.head_saved, in_flight(work, 0)}, pieces, work);
-    return first.total > last.total ? first : last;
+    const Memory at_first = memory_of({layers, held, in, held * pieces.embedding_saved}, pieces, work);
+    const Memory at_last = memory_of(last, pieces, work);
+    return at_first.total > at_last.total ? at_first : at_last;
 }
 
 Memory memory(const Shape& shape, const Workload& workload) { return memory(memory_pieces(shape, workload), workload); }
