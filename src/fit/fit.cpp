@@ -61,6 +61,7 @@ Profile learn(const Observations& seen, const Device& device) {
     fit_gemm_correction(products, device, profile);
     fit_power(
         chosen(seen, [](const Observation& one) { return is<Gemm>(one) && !is_product(one) && one.clock_mhz > 0; }),
+        chosen(seen, [&](const Observation& one) { return is<Stream>(one) && one.power_w > profile.power.idle.value; }),
         device, profile);
     fit_streams(chosen(seen, is<Stream>), device, profile);
     fit_attention(chosen(seen, is<Attention>), device, profile);

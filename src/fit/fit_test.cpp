@@ -214,7 +214,7 @@ TEST(Power, IsFoundFromClocksAndTimes) {
     Profile learnt = truth;
     learnt.power = {{105}, {800}, {100}, 0.9};
     fit_clocked(all, h200(), learnt);
-    fit_power(sustained, h200(), learnt);
+    fit_power(sustained, {}, h200(), learnt);
     EXPECT_NEAR(learnt.power.clocked, 0.6, 0.01);
     EXPECT_NEAR(learnt.power.matrix.value, 1150.0, 15.0);
     EXPECT_NEAR(learnt.power.memory.value, 300.0, 40.0);

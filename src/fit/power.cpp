@@ -1,5 +1,6 @@
 // The power limit: first how much of a product's time follows the clock, from the same products timed at two clocks;
-// then what a busy chip draws, from the clocks at which it settled and the times it then took.
+// then what a busy chip draws, from the clocks at which products settled and the times they then took, and from what
+// streams of memory were seen to draw, which by themselves seldom reach the limit.
 #include <algorithm>
 #include <cmath>
 
@@ -44,6 +45,18 @@ std::vector<double> settled_errors(const Observations& seen, const Device& devic
     return errors;
 }
 
+/// Log errors of the energy above idle that streams took.
+std::vector<double> energy_errors(const Observations& streams, const Device& device, const Profile& profile) {
+    const Pricer pricer(device, profile, Clock::Burst);
+    std::vector<double> errors;
+    for (const Observation* one : streams) {
+        const double clock = clock_of(*one, profile);
+        const double drawn = (one->power_w - profile.power.idle.value) * one->time_s;
+        errors.push_back(std::log(pricer.burst(one->op).energy_j * clock * clock / drawn));
+    }
+    return errors;
+}
+
 /// Those whose clock is not far above the one that their power allows: such a clock is still on its way down.
 Observations arrived(const Observations& seen, const Device& device, const Profile& profile) {
     constexpr double slack = 1.04;
@@ -72,7 +85,7 @@ void fit_clocked(const Observations& seen, const Device& device, Profile& profil
     });
 }
 
-void fit_power(const Observations& seen, const Device& device, Profile& profile) {
+void fit_power(const Observations& seen, const Observations& streams, const Device& device, Profile& profile) {
     if (seen.empty()) {
         profile.power = {};  // the samples' clock is all that is known, so both clocks are priced as sampled
         return;
@@ -81,7 +94,12 @@ void fit_power(const Observations& seen, const Device& device, Profile& profile)
     Observations kept = seen;
     for (int round = 0; round < 4; ++round) {
         solve({&profile.power.matrix.value, &profile.power.memory.value},
-              [&] { return settled_errors(kept, device, profile); });
+              [&] {
+                  std::vector<double> errors = settled_errors(kept, device, profile);
+                  const std::vector<double> drawn = energy_errors(streams, device, profile);
+                  errors.insert(errors.end(), drawn.begin(), drawn.end());
+                  return errors;
+              });
         kept = arrived(seen, device, profile);
     }
 }
