@@ -208,8 +208,11 @@ Outcome<Timing> time_sustained(Gpu& gpu, Seconds each, const Policy& policy) {
     while (!settled(series, gpu.top_clock(), policy) && series.elapsed < policy.settle_most)
         TW_TRY(advance(gpu, series));
     const bool did_settle = settled(series, gpu.top_clock(), policy);
+    const Hertz least = gpu.top_clock() * policy.settle_clock;
+    const bool capped = !series.readings.empty() && series.readings.back().clock() < least;
+    const Seconds until = series.elapsed + (capped ? policy.capped_length : Seconds{});
     std::vector<Reading> kept;
-    while (!policy.sustained.met(statistics_of(kept))) {
+    while (!policy.sustained.met(statistics_of(kept)) || series.elapsed < until) {
         TW_TRY(advance(gpu, series));
         kept.push_back(series.readings.back());
     }

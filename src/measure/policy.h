@@ -77,6 +77,7 @@ struct Policy {
     Seconds settle_window{0.020};  ///< settled when the clocks of two such windows in a row agree
     double settle_agreement = 0.01;
     StoppingRule sustained{12, 24, 0.003, 24};
+    Seconds capped_length{0.500};  ///< under the cap repeats are kept for at least this long, since the clock swings
 
     Seconds burst_length{0.001};
     double burst_clock = 0.995;  ///< of the top clock, before the repeat
