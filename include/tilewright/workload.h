@@ -48,6 +48,9 @@ struct Parallelism {
     friend bool operator==(const Parallelism&, const Parallelism&) = default;
 };
 
+/// How a phase is run unless said otherwise: training as PyTorch does by itself, serving as its engines do.
+constexpr Runtime usual_runtime(Phase phase) { return phase == Phase::Train ? Runtime::Eager : Runtime::Compiled; }
+
 struct Workload {
     Phase phase = Phase::Train;
     std::int64_t batch = 4;   ///< micro-batch: sequences on one GPU at a time
@@ -55,7 +58,7 @@ struct Workload {
     std::int64_t kv_len = 0;  ///< tokens attended to; 0: as the phase implies
     Precision precision = Precision::Bf16;
     Parallelism parallel;
-    Runtime runtime = Runtime::Compiled;
+    Runtime runtime = Runtime::Eager;
     AttentionBackend attention = AttentionBackend::Auto;
     Clock clock = Clock::Sustained;
     std::int64_t micro_batches = 1;  ///< of one step on one replica: gradient accumulation

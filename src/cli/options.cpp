@@ -67,7 +67,7 @@ FlagGroup workload_flags() {
              {"--recompute", choices<Recompute>(), "what the backward pass computes again (none)", Kind::Choice},
              {"--master", choices<MasterWeights>(), "the optimizer's own copy of the parameters (none)", Kind::Choice},
              {"--overlap", choices<Overlap>(), "collectives that run beside products (data)", Kind::Choice},
-             {"--runtime", choices<Runtime>(), "which operations share a kernel (compiled)", Kind::Choice},
+             {"--runtime", choices<Runtime>(), "which operations share a kernel (eager in training, compiled in serving)", Kind::Choice},
              {"--attention", choices<AttentionBackend>(), "attention kernels (auto: as PyTorch picks)", Kind::Choice},
              {"--clock", choices<Clock>(), "under the power cap, or at full clock (sustained)", Kind::Choice}}};
 }
@@ -91,7 +91,9 @@ FlagGroup output_flags() {
 }
 
 void apply_workload_flags(const Arguments& arguments, Workload& workload) {
+    const bool usual = workload.runtime == usual_runtime(workload.phase);
     set_choice(arguments, "--phase", workload.phase);
+    if (usual) workload.runtime = usual_runtime(workload.phase);
     set_count(arguments, "--batch", workload.batch);
     set_count(arguments, "--seq", workload.seq);
     set_count(arguments, "--kv-len", workload.kv_len);
