@@ -16,16 +16,19 @@ constexpr std::int64_t residue_of = 64;
 
 }  // namespace
 
-GemmFeatures gemm_features(const Gemm& gemm, double physics_s, const Device& device) {
+GemmFeatures gemm_features(const Gemm& gemm, const Device& device) {
     const double m = static_cast<double>(gemm.m), n = static_cast<double>(gemm.n), k = static_cast<double>(gemm.k);
-    const double batch = static_cast<double>(gemm.batch), inverse_units = 1.0 / static_cast<double>(device.units);
-    const double values[] = {physics_s, m, n, k, batch, m * n, m * k, n * k, m * n * batch};
+    const double inverse_units = 1.0 / static_cast<double>(device.units);
+    const auto tiles = [m, n](double tile_m, double tile_n) {
+        return ceil_product(m, 1.0 / tile_m) * ceil_product(n, 1.0 / tile_n);
+    };
+    const double values[] = {
+        m, n, k, m * n, m * k, n * k, m * n + m * k + n * k, m * n * k, tiles(128, 128), tiles(64, 64)};
     GemmFeatures features{};
     std::size_t at = 0;
     for (double value : values) features[at++] = static_cast<float>(value);
     for (const auto& [tile_m, tile_n] : wave_tiles) {
-        const double blocks = batch * ceil_product(m, 1.0 / tile_m) * ceil_product(n, 1.0 / tile_n);
-        features[at++] = static_cast<float>(ceil_product(blocks, inverse_units));
+        features[at++] = static_cast<float>(ceil_product(tiles(tile_m, tile_n), inverse_units));
     }
     for (std::int64_t extent : {gemm.m, gemm.n, gemm.k}) {
         features[at++] = static_cast<float>(power_of_two_in(extent, residue_of));

@@ -126,7 +126,7 @@ GemmPricing::GemmPricing(const Pricer& pricer, const Gemm& gemm, GemmFamily fami
       batch_(static_cast<double>(std::max<std::int64_t>(1, gemm.batch))),
       half_words_(0.5 * k_ * element_bytes(gemm.precision)),
       units_(static_cast<double>(pricer.device_.units)),
-      max_split_(gemm.batch > 1 ? 1.0 : static_cast<double>(profile_.max_split_k)),
+      max_split_(gemm.batch > 1 && family_ != GemmFamily::Vector ? 1.0 : static_cast<double>(profile_.max_split_k)),
       slowdown_(slowdown_of(gemm)),
       launch_(profile_.launch.value) {
     const double element = element_bytes(gemm.precision);
@@ -238,44 +238,46 @@ Cost GemmPricing::explain(const Parts& parts) const {
     return cost;
 }
 
-/// The library splits k of a single product only; where that is worth more than running a batch together, a batch is
-/// priced as its products one after another.
 Cost Pricer::physics(const Gemm& gemm) const {
     const GemmFamily family = family_of(gemm);
     Cost cost = GemmPricing(*this, gemm, family).price();
-    double least = profile_.kernels(family).launch.value;
-    if (gemm.m == 1 && family != GemmFamily::Whole) {
-        const Cost vector = GemmPricing(*this, gemm, GemmFamily::Vector).price();
-        if (vector.time < cost.time) cost = vector;
-        least = std::min(least, profile_.kernels(GemmFamily::Vector).launch.value);
-    }
-    const double count = static_cast<double>(gemm.batch);
-    if (gemm.batch <= 1 || count * least >= cost.time.value) return cost;
-    Gemm single = gemm;
-    single.batch = 1;
-    const Cost one = physics(single);
-    if (one.time.value * count >= cost.time.value) return cost;
-    cost = one;
-    add(cost, one, count - 1.0);
-    return cost;
+    if (gemm.m != 1 || family == GemmFamily::Whole) return cost;
+    const Cost vector = GemmPricing(*this, gemm, GemmFamily::Vector).price();
+    return vector.time < cost.time ? vector : cost;
 }
 
-Cost Pricer::burst(const Gemm& gemm) const {
-    Cost cost = physics(gemm);
+void Pricer::add_intervals(Cost& cost, const Gemm& gemm) const {
     const Interval within = interval(profile_, class_of(gemm), cost.bound);
     cost.low = cost.time * within.low;
     cost.high = cost.time * within.high;
+}
+
+Cost Pricer::single(const Gemm& gemm) const {
+    Cost cost = physics(gemm);
+    add_intervals(cost, gemm);
     const Correction& correction = profile_.gemm_corrections[has_narrow_rows(gemm) ? 1 : 0];
     if (correction.trees.empty()) return cost;
     const double before = cost.time.value;
-    double time = before * correction.factor(before, gemm_features(gemm, before, device_));
-    if (gemm.batch > 1) {  // half the batch takes no longer, and run twice no less
-        Gemm half = gemm;
-        half.batch = ceil_div(gemm.batch, 2);
-        const double part = burst(half).time.value;
-        time = std::clamp(time, part, 2.0 * part);
-    }
+    const double time = before * correction.factor(before, gemm_features(gemm, device_));
     move_to(cost, std::max(time, cost.term(Term::Roofline).value));
+    return cost;
+}
+
+/// A batch grows with its size as physics does, never down and at most in proportion, within what its products take:
+/// no less than one of them, no more than all one after another (the library splits k of single products only).
+Cost Pricer::burst(const Gemm& gemm) const {
+    if (gemm.batch <= 1) return single(gemm);
+    Gemm part = gemm;
+    part.batch = 1;
+    const double count = static_cast<double>(gemm.batch);
+    const Cost one = single(part);
+    Cost cost = physics(gemm);
+    if (cost.time > one.time * count) {
+        cost = one;
+        add(cost, one, count - 1.0);
+    }
+    add_intervals(cost, gemm);
+    if (cost.time < one.time) move_to(cost, one.time.value);
     return cost;
 }
 
