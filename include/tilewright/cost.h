@@ -65,8 +65,7 @@ private:
     friend class GemmPricing;
     Cost burst(const Gemm& gemm) const;
     Cost physics(const Gemm& gemm) const;  ///< without what was learnt beyond it
-    void add_intervals(Cost& cost, const Gemm& gemm) const;
-    Cost single(const Gemm& gemm) const;  ///< of a batch of one
+    void correct(Cost& cost, const Gemm& gemm, double from_s) const;
     Cost burst(const Attention& attention) const;
     Cost burst(const Stream& stream) const;
     Cost burst(const Collective& collective) const;

@@ -38,6 +38,7 @@ GemmFeatures gemm_features(const Gemm& gemm, const Device& device) {
     features[at++] = static_cast<float>(gemm.layout);
     features[at++] = static_cast<float>(gemm.precision);
     features[at++] = static_cast<float>(family_of(gemm));
+    features[at++] = gemm.batch > 1 ? 1.0F : 0.0F;
     return features;
 }
 

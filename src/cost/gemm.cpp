@@ -246,37 +246,35 @@ Cost Pricer::physics(const Gemm& gemm) const {
     return vector.time < cost.time ? vector : cost;
 }
 
-void Pricer::add_intervals(Cost& cost, const Gemm& gemm) const {
+/// The price that physics and what was learnt beyond it give, with its interval; `from_s` is the physical time of one
+/// product of a batch.
+void Pricer::correct(Cost& cost, const Gemm& gemm, double from_s) const {
     const Interval within = interval(profile_, class_of(gemm), cost.bound);
     cost.low = cost.time * within.low;
     cost.high = cost.time * within.high;
-}
-
-Cost Pricer::single(const Gemm& gemm) const {
-    Cost cost = physics(gemm);
-    add_intervals(cost, gemm);
     const Correction& correction = profile_.gemm_corrections[has_narrow_rows(gemm) ? 1 : 0];
-    if (correction.trees.empty()) return cost;
+    if (correction.trees.empty()) return;
     const double before = cost.time.value;
-    const double time = before * correction.factor(before, gemm_features(gemm, device_));
-    move_to(cost, std::max(time, cost.term(Term::Roofline).value));
-    return cost;
+    const double factor = correction.factor(from_s, before, gemm_features(gemm, device_));
+    move_to(cost, std::max(before * factor, cost.term(Term::Roofline).value));
 }
 
-/// A batch grows with its size as physics does, never down and at most in proportion, within what its products take:
-/// no less than one of them, no more than all one after another (the library splits k of single products only).
+/// A batch grows with its size never down and at most in proportion, within what its products take: no less than one of
+/// them, no more than all one after another (the library splits k of single products only).
 Cost Pricer::burst(const Gemm& gemm) const {
-    if (gemm.batch <= 1) return single(gemm);
     Gemm part = gemm;
     part.batch = 1;
-    const double count = static_cast<double>(gemm.batch);
-    const Cost one = single(part);
+    Cost one = physics(part);
+    const double one_s = one.time.value;
+    correct(one, part, one_s);
+    if (gemm.batch <= 1) return one;
     Cost cost = physics(gemm);
+    correct(cost, gemm, one_s);
+    const double count = static_cast<double>(gemm.batch);
     if (cost.time > one.time * count) {
         cost = one;
         add(cost, one, count - 1.0);
     }
-    add_intervals(cost, gemm);
     if (cost.time < one.time) move_to(cost, one.time.value);
     return cost;
 }

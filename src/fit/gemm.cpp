@@ -11,7 +11,7 @@
 namespace tilewright {
 namespace {
 
-constexpr std::size_t least_of_family = 80;     ///< fewer, and a family is priced as its parent
+constexpr std::size_t least_of_family = 80;  ///< fewer, and a family is priced as its parent
 constexpr std::int64_t most_knots = 8;
 constexpr std::size_t rows_for_physics = 6000;  ///< more change nothing and take longer
 
@@ -212,14 +212,12 @@ void fit_gemm_physics(const Observations& seen, const Device& device, Profile& p
     }
 }
 
-/// Of single products; a batch is priced by physics between what its products take.
 void fit_gemm_correction(const Observations& seen, const Device& device, Profile& profile) {
     profile.gemm_corrections = {};
     const Pricer pricer(device, profile, Clock::Sustained);
     std::array<Observations, 2> groups;
     for (const Observation* one : seen) {
-        const Gemm& gemm = std::get<Gemm>(one->op.work);
-        if (gemm.batch <= 1) groups[has_narrow_rows(gemm) ? 1 : 0].push_back(one);
+        groups[has_narrow_rows(std::get<Gemm>(one->op.work)) ? 1 : 0].push_back(one);
     }
     for (std::size_t group = 0; group < groups.size(); ++group) {
         if (!groups[group].empty()) profile.gemm_corrections[group] = correction_of(groups[group], pricer);
