@@ -17,7 +17,7 @@ namespace tilewright {
 
 /// What the trees of a product see of it: first the features that rise with a size, then those that do not change when
 /// a size grows by whole tiles (src/cost/features.cpp).
-inline constexpr std::size_t rising_features = 16;
+inline constexpr std::size_t rising_features = 18;
 inline constexpr std::size_t gemm_feature_count = rising_features + 9;
 
 /// A complete binary tree of depth four: node i goes on to 2i+1 when its feature is at most the threshold, else to
@@ -55,26 +55,14 @@ struct Correction {
         return std::clamp(std::log(physics_s / first_s) / spacing, 0.0, static_cast<double>(knots - 1));
     }
 
-    /// The least factor from one physical time to another: that of a single product is its own; of a batch it runs from
-    /// that of one of its products on, so that it never grows faster than in proportion.
-    double factor(double from_s, double to_s, std::span<const float> features) const {
+    double factor(double physics_s, std::span<const float> features) const {
         if (trees.empty()) return 1.0;
-        const double to = place(to_s);
-        double least = between(to, features);
-        if (from_s >= to_s) return std::exp(least);
-        const double from = place(from_s);
-        least = std::min(least, between(from, features));
-        for (double knot = std::floor(from) + 1.0; knot < to; knot += 1.0) least = std::min(least, at(knot, features));
-        return std::exp(least);
+        const double place = this->place(physics_s), knot = std::floor(place), share = place - knot;
+        const double sum = at(knot, features);
+        return std::exp(share > 0.0 ? sum + share * (at(knot + 1.0, features) - sum) : sum);
     }
 
 private:
-    double between(double place, std::span<const float> features) const {
-        const double knot = std::floor(place), share = place - knot;
-        const double sum = at(knot, features);
-        return share > 0.0 ? sum + share * (at(knot + 1.0, features) - sum) : sum;
-    }
-
     double at(double knot, std::span<const float> features) const {
         double sum = offset;
         for (auto i = static_cast<std::size_t>(knot); i < trees.size(); i += static_cast<std::size_t>(knots)) {

@@ -65,7 +65,6 @@ private:
     friend class GemmPricing;
     Cost burst(const Gemm& gemm) const;
     Cost physics(const Gemm& gemm) const;  ///< without what was learnt beyond it
-    void correct(Cost& cost, const Gemm& gemm, double from_s) const;
     Cost burst(const Attention& attention) const;
     Cost burst(const Stream& stream) const;
     Cost burst(const Collective& collective) const;

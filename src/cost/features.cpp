@@ -19,11 +19,22 @@ constexpr std::int64_t residue_of = 64;
 GemmFeatures gemm_features(const Gemm& gemm, const Device& device) {
     const double m = static_cast<double>(gemm.m), n = static_cast<double>(gemm.n), k = static_cast<double>(gemm.k);
     const double inverse_units = 1.0 / static_cast<double>(device.units);
-    const auto tiles = [m, n](double tile_m, double tile_n) {
-        return ceil_product(m, 1.0 / tile_m) * ceil_product(n, 1.0 / tile_n);
+    const double batch = static_cast<double>(gemm.batch);
+    const auto tiles = [m, n, batch](double tile_m, double tile_n) {
+        return batch * ceil_product(m, 1.0 / tile_m) * ceil_product(n, 1.0 / tile_n);
     };
-    const double values[] = {
-        m, n, k, m * n, m * k, n * k, m * n + m * k + n * k, m * n * k, tiles(128, 128), tiles(64, 64)};
+    const double values[] = {m,
+                             n,
+                             k,
+                             m * n,
+                             m * k,
+                             n * k,
+                             m * n + m * k + n * k,
+                             m * n * k,
+                             tiles(128, 128),
+                             tiles(64, 64),
+                             batch,
+                             m * n * batch};
     GemmFeatures features{};
     std::size_t at = 0;
     for (double value : values) features[at++] = static_cast<float>(value);

@@ -246,36 +246,25 @@ Cost Pricer::physics(const Gemm& gemm) const {
     return vector.time < cost.time ? vector : cost;
 }
 
-/// The price that physics and what was learnt beyond it give, with its interval; `from_s` is the physical time of one
-/// product of a batch.
-void Pricer::correct(Cost& cost, const Gemm& gemm, double from_s) const {
+/// Half a batch takes no longer, and run twice no less: so a batch never takes more than its products one after another
+/// (the library splits k of single products only). Physics grows so by itself, and is held against one product only.
+Cost Pricer::burst(const Gemm& gemm) const {
+    Cost cost = physics(gemm);
     const Interval within = interval(profile_, class_of(gemm), cost.bound);
     cost.low = cost.time * within.low;
     cost.high = cost.time * within.high;
     const Correction& correction = profile_.gemm_corrections[has_narrow_rows(gemm) ? 1 : 0];
-    if (correction.trees.empty()) return;
     const double before = cost.time.value;
-    const double factor = correction.factor(from_s, before, gemm_features(gemm, device_));
-    move_to(cost, std::max(before * factor, cost.term(Term::Roofline).value));
-}
-
-/// A batch grows with its size never down and at most in proportion, within what its products take: no less than one of
-/// them, no more than all one after another (the library splits k of single products only).
-Cost Pricer::burst(const Gemm& gemm) const {
-    Gemm part = gemm;
-    part.batch = 1;
-    Cost one = physics(part);
-    const double one_s = one.time.value;
-    correct(one, part, one_s);
-    if (gemm.batch <= 1) return one;
-    Cost cost = physics(gemm);
-    correct(cost, gemm, one_s);
-    const double count = static_cast<double>(gemm.batch);
-    if (cost.time > one.time * count) {
-        cost = one;
-        add(cost, one, count - 1.0);
+    double time = before;
+    if (!correction.trees.empty()) time *= correction.factor(before, gemm_features(gemm, device_));
+    if (gemm.batch > 1) {
+        Gemm fewer = gemm;
+        fewer.batch = correction.trees.empty() ? 1 : ceil_div(gemm.batch, 2);
+        const double part = burst(fewer).time.value;
+        time = std::clamp(time, part, part * static_cast<double>(ceil_div(gemm.batch, fewer.batch)));
     }
-    if (cost.time < one.time) move_to(cost, one.time.value);
+    time = std::max(time, cost.term(Term::Roofline).value);
+    if (time != before) move_to(cost, time);
     return cost;
 }
 
