@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numbers>
 #include <span>
 #include <vector>
 
@@ -16,8 +17,8 @@ namespace tilewright {
 
 /// What the trees of a product see of it: first the features that rise with a size, then those that do not change when
 /// a size grows by whole tiles (src/cost/features.cpp).
-inline constexpr std::size_t rising_features = 15;
-inline constexpr std::size_t gemm_feature_count = rising_features + 8;
+inline constexpr std::size_t rising_features = 18;
+inline constexpr std::size_t gemm_feature_count = rising_features + 9;
 
 /// A complete binary tree of depth four: node i goes on to 2i+1 when its feature is at most the threshold, else to
 /// 2i+2.
@@ -37,21 +38,37 @@ struct Tree {
     }
 };
 
-/// price = physics * clamp(min(1, physics / pivot)^-relief * exp(offset + trees), 1/limit, limit), none of it when
-/// there are no trees. `relief` lets rising trees also express that physics grows too fast; it ends at the pivot,
-/// beyond which samples are few, so that longer kernels keep the rates of physics.
+/// price = physics * exp(s), where s is read between knots on the logarithm of the physical time, each with trees of
+/// its own. Knots lie a factor of four apart and s within a factor of two either way, so that s never falls faster than
+/// physics rises: what physics takes too much of longer kernels can be learnt, and a price still never falls.
 struct Correction {
-    double pivot_s = 1.0;
-    double relief = 0.0;
+    static constexpr double spacing = 2.0 * std::numbers::ln2;
+    static constexpr double limit = std::numbers::ln2;
+
+    double first_s = 1.0;  ///< physical time of the first knot
+    std::int64_t knots = 1;
     double offset = 0.0;
-    double limit = 1.0;
-    std::vector<Tree> trees;
+    std::vector<Tree> trees;  ///< of the knots in turn
+
+    /// Where a physical time lies among the knots, from 0 to knots - 1.
+    double place(double physics_s) const {
+        return std::clamp(std::log(physics_s / first_s) / spacing, 0.0, static_cast<double>(knots - 1));
+    }
 
     double factor(double physics_s, std::span<const float> features) const {
         if (trees.empty()) return 1.0;
-        double sum = offset - relief * std::log(std::min(1.0, physics_s / pivot_s));
-        for (const Tree& tree : trees) sum += static_cast<double>(tree.at(features));
-        return std::clamp(std::exp(sum), 1.0 / limit, limit);
+        const double place = this->place(physics_s), knot = std::floor(place), share = place - knot;
+        const double sum = at(knot, features);
+        return std::exp(share > 0.0 ? sum + share * (at(knot + 1.0, features) - sum) : sum);
+    }
+
+private:
+    double at(double knot, std::span<const float> features) const {
+        double sum = offset;
+        for (auto i = static_cast<std::size_t>(knot); i < trees.size(); i += static_cast<std::size_t>(knots)) {
+            sum += static_cast<double>(trees[i].at(features));
+        }
+        return std::clamp(sum, -limit, limit);
     }
 };
 

@@ -16,16 +16,30 @@ constexpr std::int64_t residue_of = 64;
 
 }  // namespace
 
-GemmFeatures gemm_features(const Gemm& gemm, double physics_s, const Device& device) {
+GemmFeatures gemm_features(const Gemm& gemm, const Device& device) {
     const double m = static_cast<double>(gemm.m), n = static_cast<double>(gemm.n), k = static_cast<double>(gemm.k);
-    const double batch = static_cast<double>(gemm.batch), inverse_units = 1.0 / static_cast<double>(device.units);
-    const double values[] = {physics_s, m, n, k, batch, m * n, m * k, n * k, m * n * batch};
+    const double inverse_units = 1.0 / static_cast<double>(device.units);
+    const double batch = static_cast<double>(gemm.batch);
+    const auto tiles = [m, n, batch](double tile_m, double tile_n) {
+        return batch * ceil_product(m, 1.0 / tile_m) * ceil_product(n, 1.0 / tile_n);
+    };
+    const double values[] = {m,
+                             n,
+                             k,
+                             m * n,
+                             m * k,
+                             n * k,
+                             m * n + m * k + n * k,
+                             m * n * k,
+                             tiles(128, 128),
+                             tiles(64, 64),
+                             batch,
+                             m * n * batch};
     GemmFeatures features{};
     std::size_t at = 0;
     for (double value : values) features[at++] = static_cast<float>(value);
     for (const auto& [tile_m, tile_n] : wave_tiles) {
-        const double blocks = batch * ceil_product(m, 1.0 / tile_m) * ceil_product(n, 1.0 / tile_n);
-        features[at++] = static_cast<float>(ceil_product(blocks, inverse_units));
+        features[at++] = static_cast<float>(ceil_product(tiles(tile_m, tile_n), inverse_units));
     }
     for (std::int64_t extent : {gemm.m, gemm.n, gemm.k}) {
         features[at++] = static_cast<float>(power_of_two_in(extent, residue_of));
@@ -35,6 +49,7 @@ GemmFeatures gemm_features(const Gemm& gemm, double physics_s, const Device& dev
     features[at++] = static_cast<float>(gemm.layout);
     features[at++] = static_cast<float>(gemm.precision);
     features[at++] = static_cast<float>(family_of(gemm));
+    features[at++] = gemm.batch > 1 ? 1.0F : 0.0F;
     return features;
 }
 

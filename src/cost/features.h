@@ -11,6 +11,6 @@ namespace tilewright {
 
 using GemmFeatures = std::array<float, gemm_feature_count>;
 
-GemmFeatures gemm_features(const Gemm& gemm, double physics_s, const Device& device);
+GemmFeatures gemm_features(const Gemm& gemm, const Device& device);
 
 }  // namespace tilewright

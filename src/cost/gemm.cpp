@@ -126,7 +126,7 @@ GemmPricing::GemmPricing(const Pricer& pricer, const Gemm& gemm, GemmFamily fami
       batch_(static_cast<double>(std::max<std::int64_t>(1, gemm.batch))),
       half_words_(0.5 * k_ * element_bytes(gemm.precision)),
       units_(static_cast<double>(pricer.device_.units)),
-      max_split_(gemm.batch > 1 ? 1.0 : static_cast<double>(profile_.max_split_k)),
+      max_split_(gemm.batch > 1 && family_ != GemmFamily::Vector ? 1.0 : static_cast<double>(profile_.max_split_k)),
       slowdown_(slowdown_of(gemm)),
       launch_(profile_.launch.value) {
     const double element = element_bytes(gemm.precision);
@@ -238,44 +238,33 @@ Cost GemmPricing::explain(const Parts& parts) const {
     return cost;
 }
 
-/// The library splits k of a single product only; where that is worth more than running a batch together, a batch is
-/// priced as its products one after another.
 Cost Pricer::physics(const Gemm& gemm) const {
     const GemmFamily family = family_of(gemm);
     Cost cost = GemmPricing(*this, gemm, family).price();
-    double least = profile_.kernels(family).launch.value;
-    if (gemm.m == 1 && family != GemmFamily::Whole) {
-        const Cost vector = GemmPricing(*this, gemm, GemmFamily::Vector).price();
-        if (vector.time < cost.time) cost = vector;
-        least = std::min(least, profile_.kernels(GemmFamily::Vector).launch.value);
-    }
-    const double count = static_cast<double>(gemm.batch);
-    if (gemm.batch <= 1 || count * least >= cost.time.value) return cost;
-    Gemm single = gemm;
-    single.batch = 1;
-    const Cost one = physics(single);
-    if (one.time.value * count >= cost.time.value) return cost;
-    cost = one;
-    add(cost, one, count - 1.0);
-    return cost;
+    if (gemm.m != 1 || family == GemmFamily::Whole) return cost;
+    const Cost vector = GemmPricing(*this, gemm, GemmFamily::Vector).price();
+    return vector.time < cost.time ? vector : cost;
 }
 
+/// Half a batch takes no longer, and run twice no less: so a batch never takes more than its products one after another
+/// (the library splits k of single products only). Physics grows so by itself, and is held against one product only.
 Cost Pricer::as_it_is(const Gemm& gemm) const {
     Cost cost = physics(gemm);
     const Interval within = interval(profile_, class_of(gemm), cost.bound);
     cost.low = cost.time * within.low;
     cost.high = cost.time * within.high;
     const Correction& correction = profile_.gemm_corrections[has_narrow_rows(gemm) ? 1 : 0];
-    if (correction.trees.empty()) return cost;
     const double before = cost.time.value;
-    double time = before * correction.factor(before, gemm_features(gemm, before, device_));
-    if (gemm.batch > 1) {  // half the batch takes no longer, and run twice no less
-        Gemm half = gemm;
-        half.batch = ceil_div(gemm.batch, 2);
-        const double part = as_it_is(half).time.value;
-        time = std::clamp(time, part, 2.0 * part);
+    double time = before;
+    if (!correction.trees.empty()) time *= correction.factor(before, gemm_features(gemm, device_));
+    if (gemm.batch > 1) {
+        Gemm fewer = gemm;
+        fewer.batch = correction.trees.empty() ? 1 : ceil_div(gemm.batch, 2);
+        const double part = as_it_is(fewer).time.value;
+        time = std::clamp(time, part, part * static_cast<double>(ceil_div(gemm.batch, fewer.batch)));
     }
-    move_to(cost, std::max(time, cost.term(Term::Roofline).value));
+    time = std::max(time, cost.term(Term::Roofline).value);
+    if (time != before) move_to(cost, time);
     return cost;
 }
 

@@ -187,10 +187,9 @@ void visit_errors(Errors& errors, Visitor& visit) {
 template <class Correction, class Visitor>
 void visit_correction(std::string_view name, Correction& correction, Visitor& visit) {
     visit.group(name, [&] {
-        visit.number("pivot_s", correction.pivot_s);
-        visit.number("relief", correction.relief);
+        visit.number("first_s", correction.first_s);
+        visit.count("knots", correction.knots);
         visit.number("offset", correction.offset);
-        visit.number("limit", correction.limit);
         visit.trees("trees", correction.trees);
     });
 }

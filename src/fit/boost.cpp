@@ -1,6 +1,7 @@
 #include "fit/boost.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace tilewright {
@@ -35,9 +36,20 @@ Binned bin(const BoostRows& rows) {
     return binned;
 }
 
+/// What a row asks of a tree, and how much of the tree's answer it takes.
+struct Pull {
+    float residual, weight;
+};
+
+/// Least squares of weight * value against the residuals needs no more than these.
 struct Sum {
     double residual = 0.0;
     double count = 0.0;
+
+    void add(const Pull& pull) {
+        residual += static_cast<double>(pull.weight * pull.residual);
+        count += static_cast<double>(pull.weight * pull.weight);
+    }
 };
 
 /// A node while its tree grows: the range its value must keep, and the rows' sum.
@@ -64,12 +76,12 @@ public:
         : rows_(rows), binned_(binned), options_(options), width_(rows.trends.size()) {}
 
     /// `node_of` is left holding the leaf of each row.
-    Tree grow(const std::vector<float>& residuals, std::vector<std::uint32_t>& node_of) {
+    Tree grow(const std::vector<Pull>& pulls, std::vector<std::uint32_t>& node_of) {
         Tree tree;
         nodes_.assign(31, Node{});
         std::fill(node_of.begin(), node_of.end(), 0U);
-        for (std::size_t first = 0; first < 15; first = 2 * first + 1) split_level(first, residuals, node_of, tree);
-        sum_leaves(residuals, node_of);
+        for (std::size_t first = 0; first < 15; first = 2 * first + 1) split_level(first, pulls, node_of, tree);
+        sum_leaves(pulls, node_of);
         for (std::size_t leaf = 0; leaf < 16; ++leaf) tree.leaf[leaf] = options_.rate * best_value(nodes_[15 + leaf]);
         return tree;
     }
@@ -85,15 +97,14 @@ private:
         return 2.0 * v * sum.residual - (sum.count + static_cast<double>(options_.ridge)) * v * v;
     }
 
-    void split_level(std::size_t first, const std::vector<float>& residuals, std::vector<std::uint32_t>& node_of,
+    void split_level(std::size_t first, const std::vector<Pull>& pulls, std::vector<std::uint32_t>& node_of,
                      Tree& tree) {
         const std::size_t count = first + 1;
         histogram_.assign(count * width_ * max_bins, Sum{});
         for (std::size_t i = 0; i < rows_.size(); ++i) {
+            if (pulls[i].weight <= 0.0F) continue;
             for (std::size_t f = 0; f < width_; ++f) {
-                Sum& cell = histogram_[((node_of[i] - first) * width_ + f) * max_bins + binned_.bins[i * width_ + f]];
-                cell.residual += static_cast<double>(residuals[i]);
-                cell.count += 1.0;
+                histogram_[((node_of[i] - first) * width_ + f) * max_bins + binned_.bins[i * width_ + f]].add(pulls[i]);
             }
         }
         for (std::size_t n = 0; n < count; ++n) split_node(first, n, tree);
@@ -144,10 +155,9 @@ private:
         return best;
     }
 
-    void sum_leaves(const std::vector<float>& residuals, const std::vector<std::uint32_t>& node_of) {
+    void sum_leaves(const std::vector<Pull>& pulls, const std::vector<std::uint32_t>& node_of) {
         for (std::size_t i = 0; i < rows_.size(); ++i) {
-            nodes_[node_of[i]].sum.residual += static_cast<double>(residuals[i]);
-            nodes_[node_of[i]].sum.count += 1.0;
+            nodes_[node_of[i]].sum.add(pulls[i]);
         }
     }
 
@@ -166,12 +176,17 @@ std::vector<Tree> boost(const BoostRows& rows, const BoostOptions& options) {
     if (rows.size() == 0) return trees;
     const Binned binned = bin(rows);
     TreeGrower grower(rows, binned, options);
-    std::vector<float> left_over = rows.targets, pull(rows.size());
+    std::vector<float> left_over = rows.targets;
+    std::vector<Pull> pulls(rows.size());
     std::vector<std::uint32_t> node_of(rows.size());
-    for (int t = 0; t < options.trees; ++t) {
-        for (std::size_t i = 0; i < rows.size(); ++i) pull[i] = std::clamp(left_over[i], -options.clip, options.clip);
-        const Tree tree = grower.grow(pull, node_of);
-        for (std::size_t i = 0; i < rows.size(); ++i) left_over[i] -= tree.leaf[node_of[i] - 15];
+    for (int t = 0; t < options.trees * rows.knots; ++t) {
+        const auto knot = static_cast<float>(t % rows.knots);
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            pulls[i] = {std::clamp(left_over[i], -options.clip, options.clip),
+                        std::max(0.0F, 1.0F - std::abs(rows.places[i] - knot))};
+        }
+        const Tree tree = grower.grow(pulls, node_of);
+        for (std::size_t i = 0; i < rows.size(); ++i) left_over[i] -= pulls[i].weight * tree.leaf[node_of[i] - 15];
         trees.push_back(tree);
     }
     return trees;

@@ -17,20 +17,22 @@ struct BoostRows {
     std::vector<Trend> trends;  ///< one per feature
     std::vector<float> features;
     std::vector<float> targets;
+    std::vector<float> places;  ///< among the knots, from 0 to knots - 1
+    int knots = 1;
 
     std::size_t size() const { return targets.size(); }
     std::span<const float> row(std::size_t i) const { return {&features[i * trends.size()], trends.size()}; }
 };
 
 struct BoostOptions {
-    int trees = 40;
+    int trees = 20;  ///< of each knot
     float rate = 0.35F;
     int min_leaf = 15;   ///< rows; fewer would learn single kernels
     float ridge = 5.0F;  ///< pseudo-rows of zero in each leaf
     float clip = 0.3F;   ///< residuals beyond this pull no harder (Huber)
 };
 
-/// Trees whose sum approximates the targets.
+/// Trees of each knot in turn; between two knots the targets are approximated by what lies between their sums.
 std::vector<Tree> boost(const BoostRows& rows, const BoostOptions& options);
 
 }  // namespace tilewright

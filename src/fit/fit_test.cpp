@@ -33,6 +33,7 @@ TEST(Boost, RisesWithARisingFeature) {
         const auto x = static_cast<float>(i % 50), y = static_cast<float>(i % 7);
         rows.features.insert(rows.features.end(), {x, y});
         rows.targets.push_back(0.01F * x - (i % 50 > 30 ? 0.3F : 0.0F) + 0.05F * y);
+        rows.places.push_back(0.0F);
     }
     const std::vector<Tree> trees = boost(rows, {});
     for (float y : {0.0F, 3.0F, 6.0F}) {

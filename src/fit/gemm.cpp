@@ -11,7 +11,8 @@
 namespace tilewright {
 namespace {
 
-constexpr std::size_t least_of_family = 80;     ///< fewer, and a family is priced as its parent
+constexpr std::size_t least_of_family = 80;  ///< fewer, and a family is priced as its parent
+constexpr std::int64_t most_knots = 8;
 constexpr std::size_t rows_for_physics = 6000;  ///< more change nothing and take longer
 
 /// Every so many-th, so that at most `limit` are left.
@@ -150,7 +151,7 @@ double fit_menu(const Observations& seen, const Device& device, Profile& profile
     };
     std::vector<Parameter> parameters = further_parameters(profile, plan.family, seen);
     for (const Parameter& one : parameters_of(gemm, law)) parameters.push_back(one);
-    solve(parameters, errors);
+    for (int again = 0; again < 3; ++again) solve(parameters, errors);  // it stalls where the cheapest tile changes
     for (Tile& tile : gemm.tiles) law.set(tile);
     return mean_error(seen, device, profile);
 }
@@ -165,27 +166,28 @@ void inherit(GemmProfile& gemm, const GemmProfile& parent) {
     gemm.reduced = own.reduced;
 }
 
-/// The time below which 98 of 100 samples lie.
-double long_time(const Observations& seen, const Pricer& pricer) {
+/// Knots from the shortest samples to the longest, but for one in a hundred at either end.
+Correction between_knots(const Observations& seen, const Pricer& pricer) {
     std::vector<double> times;
     for (const Observation* one : seen) times.push_back(pricer.burst(one->op).time.value);
     std::sort(times.begin(), times.end());
-    return times[times.size() * 98 / 100];
+    Correction correction{.first_s = times[times.size() / 100], .knots = most_knots, .offset = 0.0, .trees = {}};
+    correction.knots = 1 + static_cast<std::int64_t>(std::ceil(correction.place(times[times.size() * 99 / 100])));
+    return correction;
 }
 
 /// What physics leaves over of some samples.
 Correction correction_of(const Observations& seen, const Pricer& pricer) {
-    Correction correction{.pivot_s = long_time(seen, pricer), .relief = 0.25, .offset = 0.0, .limit = 2.0, .trees = {}};
+    Correction correction = between_knots(seen, pricer);
     BoostRows rows;
+    rows.knots = static_cast<int>(correction.knots);
     rows.trends.assign(gemm_feature_count, Trend::Free);
     std::fill_n(rows.trends.begin(), rising_features, Trend::Rising);
     for (const Observation* one : seen) {
-        const double physics = pricer.burst(one->op).time.value;
-        const double left = std::log(one->time_s / price_of(*one, pricer).time.value);
-        const double relief = correction.relief * std::log(std::min(1.0, physics / correction.pivot_s));
-        const GemmFeatures features = gemm_features(std::get<Gemm>(one->op.work), physics, pricer.device());
+        const GemmFeatures features = gemm_features(std::get<Gemm>(one->op.work), pricer.device());
         rows.features.insert(rows.features.end(), features.begin(), features.end());
-        rows.targets.push_back(static_cast<float>(left + relief));
+        rows.places.push_back(static_cast<float>(correction.place(pricer.burst(one->op).time.value)));
+        rows.targets.push_back(static_cast<float>(std::log(one->time_s / price_of(*one, pricer).time.value)));
     }
     for (float target : rows.targets) correction.offset += static_cast<double>(target);
     correction.offset /= static_cast<double>(rows.targets.size());
@@ -210,8 +212,6 @@ void fit_gemm_physics(const Observations& seen, const Device& device, Profile& p
     }
 }
 
-/// What is learnt of a batch is bounded by its parts when it is priced (src/cost/gemm.cpp), which learning does not
-/// see: where that leaves a correction worse than none, none is kept.
 void fit_gemm_correction(const Observations& seen, const Device& device, Profile& profile) {
     profile.gemm_corrections = {};
     const Pricer pricer(device, profile, Clock::Sustained);
@@ -220,10 +220,7 @@ void fit_gemm_correction(const Observations& seen, const Device& device, Profile
         groups[has_narrow_rows(std::get<Gemm>(one->op.work)) ? 1 : 0].push_back(one);
     }
     for (std::size_t group = 0; group < groups.size(); ++group) {
-        if (groups[group].empty()) continue;
-        const double before = mean_error(groups[group], device, profile);
-        profile.gemm_corrections[group] = correction_of(groups[group], pricer);
-        if (mean_error(groups[group], device, profile) > before) profile.gemm_corrections[group] = {};
+        if (!groups[group].empty()) profile.gemm_corrections[group] = correction_of(groups[group], pricer);
     }
 }
 

@@ -152,7 +152,7 @@ void check(const Profile& profile, Report& report) {
                 profile.bandwidth_ramp.value >= 0.0 && profile.kernel_gap.value >= 0.0 &&
                 profile.power.clocked >= 0.0 && profile.power.clocked <= 1.0;
     for (const Correction& correction : profile.gemm_corrections) {
-        fine = fine && correction.limit >= 1.0 && positive(correction.pivot_s);
+        fine = fine && positive(correction.first_s);
     }
     for (const auto& kernels : {profile.stream.fused, profile.stream.eager}) {
         for (const StreamKernel& kernel : kernels) fine = fine && positive(kernel.fraction) && positive(kernel.ragged);
