@@ -48,6 +48,7 @@ struct Correction {
     double first_s = 1.0;  ///< physical time of the first knot
     std::int64_t knots = 1;
     double offset = 0.0;
+    double of_batches = 1.0;  ///< 0: of single products only, a batch is then priced by physics
     std::vector<Tree> trees;  ///< of the knots in turn
 
     /// Where a physical time lies among the knots, from 0 to knots - 1.

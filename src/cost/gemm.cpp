@@ -255,11 +255,12 @@ Cost Pricer::as_it_is(const Gemm& gemm) const {
     cost.high = cost.time * within.high;
     const Correction& correction = profile_.gemm_corrections[has_narrow_rows(gemm) ? 1 : 0];
     const double before = cost.time.value;
+    const bool learnt = !correction.trees.empty() && (gemm.batch <= 1 || correction.of_batches > 0.0);
     double time = before;
-    if (!correction.trees.empty()) time *= correction.factor(before, gemm_features(gemm, device_));
+    if (learnt) time *= correction.factor(before, gemm_features(gemm, device_));
     if (gemm.batch > 1) {
         Gemm fewer = gemm;
-        fewer.batch = correction.trees.empty() ? 1 : ceil_div(gemm.batch, 2);
+        fewer.batch = learnt ? ceil_div(gemm.batch, 2) : 1;
         const double part = as_it_is(fewer).time.value;
         time = std::clamp(time, part, part * static_cast<double>(ceil_div(gemm.batch, fewer.batch)));
     }

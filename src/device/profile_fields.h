@@ -190,6 +190,7 @@ void visit_correction(std::string_view name, Correction& correction, Visitor& vi
         visit.number("first_s", correction.first_s);
         visit.count("knots", correction.knots);
         visit.number("offset", correction.offset);
+        visit.number("of_batches", correction.of_batches);
         visit.trees("trees", correction.trees);
     });
 }

@@ -1,6 +1,7 @@
 // Products: the constants of the physics, then what they leave over.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <span>
 
 #include "cost/features.h"
@@ -171,7 +172,8 @@ Correction between_knots(const Observations& seen, const Pricer& pricer) {
     std::vector<double> times;
     for (const Observation* one : seen) times.push_back(pricer.burst(one->op).time.value);
     std::sort(times.begin(), times.end());
-    Correction correction{.first_s = times[times.size() / 100], .knots = most_knots, .offset = 0.0, .trees = {}};
+    Correction correction{
+        .first_s = times[times.size() / 100], .knots = most_knots, .offset = 0.0, .of_batches = 1.0, .trees = {}};
     correction.knots = 1 + static_cast<std::int64_t>(std::ceil(correction.place(times[times.size() * 99 / 100])));
     return correction;
 }
@@ -196,6 +198,13 @@ Correction correction_of(const Observations& seen, const Pricer& pricer) {
     return correction;
 }
 
+Observations single_products(const Observations& seen) {
+    Observations result;
+    std::copy_if(seen.begin(), seen.end(), std::back_inserter(result),
+                 [](const Observation* one) { return std::get<Gemm>(one->op.work).batch <= 1; });
+    return result;
+}
+
 }  // namespace
 
 void fit_gemm_physics(const Observations& seen, const Device& device, Profile& profile) {
@@ -212,6 +221,8 @@ void fit_gemm_physics(const Observations& seen, const Device& device, Profile& p
     }
 }
 
+/// What is learnt of a batch is bounded by its halves when it is priced (src/cost/gemm.cpp), which learning does not
+/// see: where that leaves batches worse off than physics, single products are learnt alone.
 void fit_gemm_correction(const Observations& seen, const Device& device, Profile& profile) {
     profile.gemm_corrections = {};
     const Pricer pricer(device, profile, Clock::Sustained);
@@ -220,7 +231,16 @@ void fit_gemm_correction(const Observations& seen, const Device& device, Profile
         groups[has_narrow_rows(std::get<Gemm>(one->op.work)) ? 1 : 0].push_back(one);
     }
     for (std::size_t group = 0; group < groups.size(); ++group) {
-        if (!groups[group].empty()) profile.gemm_corrections[group] = correction_of(groups[group], pricer);
+        if (groups[group].empty()) continue;
+        Correction& correction = profile.gemm_corrections[group];
+        correction = correction_of(groups[group], pricer);
+        const Observations singles = single_products(groups[group]);
+        if (singles.size() == groups[group].size()) continue;
+        const double error = mean_error(groups[group], device, profile);
+        const Correction of_all = correction;
+        correction = singles.empty() ? Correction{} : correction_of(singles, pricer);
+        correction.of_batches = 0.0;
+        if (mean_error(groups[group], device, profile) >= error) correction = of_all;
     }
 }
 
