@@ -13,12 +13,14 @@ import subprocess
 MODELS = [["gpt3-2.7b"], ["pythia-410m"], ["opt-1.3b"], ["llama-2-7b", "--ffn", "10922"], ["gpt3-13b"], ["qwen2.5-1.5b"]]
 GPU = "h200"
 KINDS = ["one knob", "two knobs", "free"]
+RUNTIMES = ["eager", "compiled"]
 GOAL = 0.04  # of predicted and measured speed-up, for nine in ten
 
 INTRODUCTION = """# Case studies
 
-What the search proposes for six models on an H200, and what those shapes take there as full PyTorch training steps (bf16, `torch.compile`, fused AdamW, {batch} × {seq} tokens; where a
-model does not fit, from the steps of two and of four layers). A speed-up is the baseline's time over the shape's, measured as the median over interleaved rounds. The proposals are
+What the search proposes for six models on an H200, and what those shapes take there as full PyTorch training steps (bf16, fused AdamW, {batch} × {seq} tokens; where a
+model does not fit, from the steps of two and of four layers), eagerly and with `torch.compile`. The two differ where a shape has odd sizes: eagerly an odd size takes slow kernels, while `torch.compile` copies
+operands into padded ones first, so that little is left to gain. A speed-up is the baseline's time over the shape's. The proposals are
 [`bench/case_studies.json`](../bench/case_studies.json), the script is [`bench/train_steps.py`](../bench/train_steps.py); this page is made by `bench/case_studies.py page`.
 """
 
@@ -36,40 +38,43 @@ def shape_of(found, sizes, memory):
 
 
 def propose(program):
-    cases = []
-    for arguments in MODELS:
-        found = run(program, arguments)
-        memory = found["baseline"]["memory"]["total_bytes"]
-        shapes = {"baseline": shape_of(found, {}, memory)}
-        predicted = {}
-        for kind in KINDS:
-            best = next((candidate for candidate in found["candidates"] if candidate["kind"] == kind), None)
-            if best is None:
-                continue
-            shapes[kind] = shape_of(found, best["shape"], memory * best["params"] / found["baseline"]["shape"]["params"])
-            predicted[kind] = {name: best[name] for name in ("speedup", "low", "high", "proven", "parameter_change", "changed")}
-        cases.append({"model": " ".join(arguments), "time_s": found["baseline"]["time_s"], "predicted": predicted, "shapes": shapes})
+    cases = [case_of(program, arguments, runtime) for runtime in RUNTIMES for arguments in MODELS]
     print(json.dumps({"schema": "tilewright.case-studies/1", "gpu": GPU, "cases": cases}, indent=1))
 
 
+def case_of(program, arguments, runtime):
+    found = run(program, [*arguments, "--runtime", runtime])
+    memory = found["baseline"]["memory"]["total_bytes"]
+    shapes = {"baseline": shape_of(found, {}, memory)}
+    predicted = {}
+    for kind in KINDS:
+        best = next((candidate for candidate in found["candidates"] if candidate["kind"] == kind), None)
+        if best is None:
+            continue
+        shapes[kind] = shape_of(found, best["shape"], memory * best["params"] / found["baseline"]["shape"]["params"])
+        predicted[kind] = {name: best[name] for name in ("speedup", "low", "high", "proven", "parameter_change", "changed")}
+    return {"model": " ".join(arguments), "runtime": runtime, "time_s": found["baseline"]["time_s"], "predicted": predicted,
+            "shapes": shapes}
+
+
 def measured_speedups(path):
-    """{(model, kind): speed-up}, and the devices they were measured on."""
+    """{(model, runtime, kind): speed-up}, and the devices they were measured on."""
     times, devices = {}, set()
     for line in open(path) if path else []:
         step = json.loads(line)
         if step.get("schema") != "tilewright.step/1" or step["status"] != "ok":
             continue
         devices.add(step["device"])
-        times.setdefault((step["model"], step["kind"]), []).append(step["time_us"])
+        times.setdefault((step["model"], step["runtime"], step["kind"]), []).append(step["time_us"])
     middle = {key: statistics.median(values) for key, values in times.items()}
-    return {(model, kind): middle[model, "baseline"] / time for (model, kind), time in middle.items()
-            if (model, "baseline") in middle}, devices
+    return {(model, runtime, kind): middle[model, runtime, "baseline"] / time for (model, runtime, kind), time in middle.items()
+            if (model, runtime, "baseline") in middle}, devices
 
 
 def row(case, kind, measured):
     predicted = case["predicted"][kind]
-    seen = measured.get((case["model"], kind))
-    cells = [case["model"], kind, "<br>".join(predicted["changed"]), f"{predicted['parameter_change']:+.1%}",
+    seen = measured.get((case["model"], case["runtime"], kind))
+    cells = [case["model"], case["runtime"], kind, "<br>".join(predicted["changed"]), f"{predicted['parameter_change']:+.1%}",
              f"{predicted['speedup']:.3f}", f"{predicted['low']:.2f}–{predicted['high']:.2f}",
              "yes" if predicted["proven"] else "no", "not measured" if seen is None else f"{seen:.3f}",
              "" if seen is None else f"{100 * (predicted['speedup'] - seen):+.1f}"]
@@ -77,8 +82,8 @@ def row(case, kind, measured):
 
 
 def verdict(cases, measured):
-    pairs = [(case["predicted"][kind], measured[case["model"], kind]) for case in cases for kind in case["predicted"]
-             if (case["model"], kind) in measured]
+    pairs = [(case["predicted"][kind], measured[case["model"], case["runtime"], kind]) for case in cases
+             for kind in case["predicted"] if (case["model"], case["runtime"], kind) in measured]
     if not pairs:
         return "No step has been measured yet: the right-hand columns are empty, and nothing here is evidence of a speed-up."
     close = sum(abs(predicted["speedup"] - seen) <= GOAL for predicted, seen in pairs)
@@ -94,8 +99,8 @@ def page(source, steps):
     print(INTRODUCTION.format(batch=first["batch"], seq=first["seq"]))
     if devices:
         print("Measured on " + ", ".join(sorted(devices)) + ".\n")
-    print("| model | kind | change | parameters | predicted | interval | proven | measured | points off |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    print("| model | runtime | kind | change | parameters | predicted | interval | proven | measured | points off |")
+    print("|---|---|---|---|---|---|---|---|---|---|")
     for case in cases:
         for kind in case["predicted"]:
             print(row(case, kind, measured))

@@ -31,6 +31,10 @@ sweep() {
 
 shapes() { "$program" generate --set "$1" --count "$2" --seed "${3:-1}" >"$folder/shapes/$4.csv"; }
 
+check_streams() {
+    "$program" stream --check --kind "$1" --rows "$2" --width "$3" --pass forward,backward --form eager,fused
+}
+
 stage_check() {
     "$program" gemm --check --layout TN,NN,NT --m 1,7,64,130 --n 8,96,257 --k 16,65,128 --batch 1,3 --dtype bf16,fp16,tf32 \
         >"$folder/check_gemm.txt"
@@ -39,9 +43,12 @@ stage_check() {
     "$program" attention --check --batch 2 --heads 4 --kv_heads 2 --q_len 128 --kv_len 128 --head_dim 32,64,80,128 \
         --causal 0,1 --pass forward,backward --backend cudnn,unfused >"$folder/check_attention.txt"
     local attention=$?
-    "$program" stream --check --rows 37,64 --width 96,256,1000 --pass forward,backward --form eager,fused --kind \
-        layernorm,rmsnorm,gelu,swiglu,residual,bias,rotary,softmax,embedding,crossentropy,adamw >"$folder/check_stream.txt"
-    local stream=$?
+    local stream=0 row_kinds=layernorm,rmsnorm,gelu,swiglu,residual,bias,rotary,softmax,crossentropy,adamw
+    check_streams $row_kinds 37,64 96,256,1000 >"$folder/check_stream.txt" || stream=1
+    check_streams $row_kinds 1100 88,1344 >>"$folder/check_stream.txt" || stream=1
+    check_streams $row_kinds 7 708,2056,8192,16384 >>"$folder/check_stream.txt" || stream=1
+    check_streams crossentropy 3 120000 >>"$folder/check_stream.txt" || stream=1
+    check_streams embedding 37,300 88,256 >>"$folder/check_stream.txt" || stream=1
     "$program" layer --check --hidden 128 --heads 4 --kv_heads 2 --ffn 256 --mlp gelu,swiglu --norm layer,rms \
         --block sequential,parallel --batch 2 --seq 64 --pass forward,train --phase train --runtime eager,compiled \
         >"$folder/check_layer.txt"
@@ -106,8 +113,8 @@ stage_cliff() {
 
 # The same shapes in two processes and two orders; `spread` prints how far they differ.
 stage_spread() {
-    shapes gemm-quick 350 2 spread
-    shapes gemm-clocks 100 2 spread-clocks
+    shapes gemm-quick 250 2 spread
+    shapes gemm-clocks 50 2 spread-clocks
     for run in 1 2; do
         sweep gemm "spread-$run" 25s --from "$folder/shapes/spread.csv" --shuffle "$run"
         sweep gemm "spread-$run" 60s --from "$folder/shapes/spread-clocks.csv" --shuffle "$run" --clock sustained,burst

@@ -3,6 +3,7 @@
 sample lines: the other side of `tilewright-measure layer --from bench/layers.csv --clock sustained`.
 
     python3 bench/pytorch_layers.py --out pytorch.jsonl [--from bench/layers.csv] [--budget 420] [--eager-only]
+    python3 bench/pytorch_layers.py --out /dev/null --warm 1/4    only compile, the first of four parts, into the cache
 """
 import argparse
 import csv
@@ -13,7 +14,7 @@ import torch
 import torch._dynamo
 
 from pytorch_layer import Case
-from pytorch_timing import Writer
+from pytorch_timing import Writer, part_of
 
 SIZES = ["hidden", "heads", "kv_heads", "head_dim", "ffn", "mlp", "block", "norm", "phase", "pass", "batch", "seq",
          "precision", "runtime", "attention"]
@@ -42,14 +43,26 @@ def measure(shape, runtime, writer):
     torch.cuda.empty_cache()
 
 
+def warm(shapes):
+    for shape in shapes:
+        torch._dynamo.reset()
+        case = Case(shape)
+        module = torch.compile(case.module)
+        for train in (True, False):
+            case.op(module, train)()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--from", dest="source", default=pathlib.Path(__file__).parent / "layers.csv")
     parser.add_argument("--out", required=True)
     parser.add_argument("--budget", type=float, default=480.0, help="seconds; what is left over is not measured")
     parser.add_argument("--eager-only", action="store_true")
+    parser.add_argument("--warm", default="", help="K/N: only compile part K of N")
     arguments = parser.parse_args()
     torch._dynamo.config.automatic_dynamic_shapes = False
+    if arguments.warm:
+        return warm(part_of(shapes_of(arguments.source), arguments.warm))
     end = time.monotonic() + arguments.budget
     writer = Writer(arguments.out)
     runtimes = ["eager"] if arguments.eager_only else ["eager", "compiled"]

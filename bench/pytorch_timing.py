@@ -7,7 +7,7 @@ import time
 
 import torch
 
-SETTLE_S = 0.15  # as long as the settled clock needs (docs/measuring.md)
+SETTLE_S = 0.3  # as long as the settled clock needs under the power cap (docs/measuring.md)
 REPEAT_S = 0.02
 REPEATS = 7
 
@@ -33,6 +33,12 @@ class Nvml:
 
 
 NVML = Nvml()
+
+
+def part_of(items, part):
+    """The items of part K of N, for `part` as in "1/4"."""
+    index, count = (int(number) for number in part.split("/"))
+    return list(items)[index - 1 :: count]
 
 
 # Ops are made, warmed up and captured on one stream: autograd runs a backward pass on the stream of its forward pass.

@@ -50,7 +50,8 @@ TEST(Experiments, EveryCheckFindsItsCells) {
         EXPECT_FALSE(checks.empty()) << experiment.name;
         for (const Check& check : checks) {
             experiment.checks = {check};
-            EXPECT_NE(outcome_of(experiment, "a100").by_prediction.verdict, Verdict::Unknown)
+            const std::string gpu = check.device.empty() ? "a100" : check.device;
+            EXPECT_NE(outcome_of(experiment, gpu.c_str()).by_prediction.verdict, Verdict::Unknown)
                 << experiment.name << ": " << check.kind;
         }
     }
@@ -68,32 +69,50 @@ TEST(Experiments, PublishedValuesAreAtPointsOfTheSweep) {
 }
 
 /// A sample of an 8 x 8 x 64 product.
-Sample sample(ClockMode clock, double time_us, double cycles) {
+Sample sample(ClockMode clock, double time_us, double clock_mhz) {
     Sample taken;
     taken.op = "gemm";
     taken.sizes = {{"layout", "TN"}, {"m", "8"}, {"n", "8"}, {"k", "64"}, {"batch", "1"}, {"dtype", "bf16"}};
     taken.device = "NVIDIA H200";
     taken.clock = clock;
     taken.time.median_us = time_us;
-    taken.cycles = cycles;
+    taken.clock_mhz = clock_mhz;
     return taken;
 }
 
 TEST(Timings, AreOfTheDeviceAndTheClockAskedFor) {
     const Device h200 = *find_device("h200");
     const Hertz top{2e9};
-    const std::vector<Sample> quick = {sample(ClockMode::Quick, 10, 8000)};
+    const std::vector<Sample> quick = {sample(ClockMode::Quick, 10, 800)};
     const std::vector<Sample> both = {quick[0], sample(ClockMode::Burst, 5, 0), sample(ClockMode::Sustained, 7, 0)};
     const Row row{"gemm", {{"dtype", "fp16"}, {"layout", "TN"}, {"m", "8"}, {"n", "8"}, {"k", "64"}, {"batch", "1"}}};
     const auto time_in = [&](const std::vector<Sample>& samples, const Device& device, Clock clock) {
         const auto found = cli::Timings(samples, device, clock, top).find(row);
-        return found ? in_microseconds(*found) : 0.0;
+        return found ? in_microseconds(found->time) : 0.0;
     };
-    EXPECT_DOUBLE_EQ(time_in(quick, h200, Clock::Burst), 4.0);  // 8000 cycles at the top clock
+    EXPECT_DOUBLE_EQ(time_in(quick, h200, Clock::Burst), 10.0);
+    EXPECT_DOUBLE_EQ(cli::Timings(quick, h200, Clock::Burst, top).find(row)->clock, 0.4);
     EXPECT_DOUBLE_EQ(time_in(both, h200, Clock::Burst), 5.0);
     EXPECT_DOUBLE_EQ(time_in(both, h200, Clock::Sustained), 7.0);
     EXPECT_DOUBLE_EQ(time_in(quick, h200, Clock::Sustained), 0.0);
     EXPECT_DOUBLE_EQ(time_in(both, *find_device("a100"), Clock::Burst), 0.0);
+}
+
+TEST(Timings, AreBroughtToTheTopClockByWhatFollowsIt) {
+    const Device h200 = *find_device("h200");
+    const std::vector<Sample> quick = {sample(ClockMode::Quick, 10, 800)};
+    const cli::Timings timings(quick, h200, Clock::Burst, {2e9});
+    const Point point{
+        "",
+        "",
+        {},
+        {{"gemm", {{"dtype", "fp16"}, {"layout", "TN"}, {"m", "8"}, {"n", "8"}, {"k", "64"}, {"batch", "1"}}}}};
+    Spent price;
+    price.time = {1.0};
+    for (const auto& [clocked, expected_us] : {std::pair{0.0, 10.0}, {1.0, 4.0}}) {
+        price.clocked = {clocked};
+        EXPECT_DOUBLE_EQ(in_microseconds(cli::measured(point, timings, price)->time), expected_us);
+    }
 }
 
 TEST(Timings, WhatOneGpuCannotRunIsNotMeasured) {

@@ -39,8 +39,8 @@ struct Bounds {
 
 /// Mean and worst absolute error of each source.
 const std::map<std::string, Bounds> bounds = {
-    {"megatron-sc21", {0.14, 0.23}}, {"megatron-seqpar", {0.08, 0.15}},  {"megatron-h100", {0.29, 0.40}},
-    {"mosaicml-a100", {0.24, 0.35}}, {"mosaicml-a100-40", {0.24, 0.35}}, {"mosaicml-h100", {0.34, 0.45}},
+    {"megatron-sc21", {0.05, 0.10}}, {"megatron-seqpar", {0.08, 0.14}},  {"megatron-h100", {0.12, 0.25}},
+    {"mosaicml-a100", {0.05, 0.08}}, {"mosaicml-a100-40", {0.08, 0.10}}, {"mosaicml-h100", {0.12, 0.15}},
 };
 
 TEST(PublishedRuns, StayWithinTheirBounds) {

@@ -64,7 +64,8 @@ public:
 private:
     friend class GemmPricing;
     Cost burst(const Gemm& gemm) const;
-    Cost physics(const Gemm& gemm) const;  ///< without what was learnt beyond it
+    Cost as_it_is(const Gemm& gemm) const;  ///< without padding
+    Cost physics(const Gemm& gemm) const;   ///< without what was learnt beyond it either
     Cost burst(const Attention& attention) const;
     Cost burst(const Stream& stream) const;
     Cost burst(const Collective& collective) const;

@@ -41,7 +41,8 @@ struct Check {
     std::vector<std::string> at;  ///< cells, "x" or "x|series"
     double least = 0.0;
     double most = 0.0;
-    std::string full;  ///< of a ladder: from where on there is full speed
+    std::string full;      ///< of a ladder: from where on there is full speed
+    std::string device{};  ///< how the names of devices begin that it is about; empty: all that no check names
 };
 
 /// A value that was published, by where it stands in the experiment's table.
@@ -50,6 +51,7 @@ struct Published {
     std::string x;
     std::string series;
     double y = 0.0;
+    std::string apart{};  ///< why predictions are not compared with it; empty: they are
 };
 
 struct Experiment {
@@ -89,6 +91,9 @@ inline constexpr std::size_t most_points = 20'000;  ///< of a sweep; what would 
 
 /// Every point of the sweep in the precision given; those whose expressions do not come out whole are left out.
 std::vector<Point> expand(const Experiment& experiment, Precision precision);
+
+/// The checks that are about a device.
+std::vector<Check> checks_for(const Experiment& experiment, std::string_view device);
 
 /// The names of the checks there are.
 std::vector<std::string> check_names();

@@ -20,6 +20,7 @@ struct Spent {
     Flops flops;
     Evidence evidence = Evidence::Measured;
     std::array<Seconds, term_count> terms{};             ///< of a prediction
+    Seconds clocked;                                     ///< of a prediction: what of the time follows the clock
     std::vector<std::pair<std::string, Seconds>> parts;  ///< "GEMM", "softmax", …
 };
 
@@ -32,6 +33,7 @@ struct FigureCell {
     double y = 0.0, low = 0.0, high = 0.0;
     std::array<double, term_count> terms{};  ///< seconds per FLOP (per point where y is a time); zero if not predicted
     int points = 0;
+    std::string apart{};  ///< why predictions are not compared with it; empty: they are
 };
 
 /// The values of a figure, in any order; `sort` puts them in that of tables and lines.
@@ -56,15 +58,20 @@ void add(Figure& figure, const Point& point, const Spent& spent, Measure measure
 /// What table and claim are about: the figure, or the means of its series as a figure whose x are the series.
 Figure tabled(const Experiment& experiment, const Figure& figure);
 
+/// Gives what was measured the terms of the same prices, which say why it is as it is.
+void explain(Figure& measured, const Figure& predicted);
+
 /// What was published for a device, as a figure; empty when nothing was.
 Figure published_for(const Experiment& experiment, std::string_view device);
 
 /// How far predictions are from what was seen, over the values that both have.
 struct Agreement {
     int values = 0;
-    double mean_error = 0.0;  ///< absolute, as a fraction of what was seen
+    double mean_error = 0.0;  ///< absolute, as a fraction of what was seen; of shares the difference itself
+    int apart = 0;            ///< values that are not compared
+    std::string why;          ///< they are not
 };
-Agreement agreement(const Figure& predicted, const Figure& seen);
+Agreement agreement(const Figure& predicted, const Figure& seen, Measure measure);
 
 enum class Verdict { Holds, Partly, Fails, Unknown };
 template <>

@@ -22,6 +22,7 @@ struct Fix {
     std::int64_t to = 0;
     Seconds gain;  ///< step time saved at equal tokens and GPUs; negative when the fix costs time, 0 beside an Error
     std::int64_t parameter_change = 0;
+    Seconds removes{};  ///< of the finding's cost, which is at equal work; the gain may have other causes too
 };
 
 /// A rule that this shape breaks here.
@@ -31,7 +32,7 @@ struct Finding {
     Severity severity = Severity::Info;
     std::string quantity;              ///< what is off: "vocab 50257 is odd; …"
     std::vector<std::string> kernels;  ///< names of the kernels it slows
-    Seconds cost;                      ///< of the step, on this device; 0 for an Error, where there is no step
+    Seconds cost;                      ///< the most that a fix removes of the step; 0 for an Error, which has none
     double share = 0.0;                ///< cost over step time
     std::vector<Fix> fixes;            ///< best gain first
 };

@@ -44,14 +44,18 @@ template <>
 inline constexpr std::array<NameTable<Runtime>, 3> names<Runtime>{
     {{"eager", Runtime::Eager}, {"compiled", Runtime::Compiled}, {"ideal", Runtime::Ideal}}};
 template <>
-inline constexpr std::array<NameTable<AttentionBackend>, 4> names<AttentionBackend>{
+inline constexpr std::array<NameTable<AttentionBackend>, 5> names<AttentionBackend>{
     {{"auto", AttentionBackend::Auto},
      {"cudnn", AttentionBackend::Cudnn},
      {"flash2", AttentionBackend::Flash2},
+     {"flash1", AttentionBackend::Flash1},
      {"unfused", AttentionBackend::Unfused}}};
 template <>
-inline constexpr std::array<NameTable<Recompute>, 3> names<Recompute>{
-    {{"none", Recompute::None}, {"selective", Recompute::Selective}, {"full", Recompute::Full}}};
+inline constexpr std::array<NameTable<Recompute>, recompute_count> names<Recompute>{
+    {{"none", Recompute::None},
+     {"selective", Recompute::Selective},
+     {"full", Recompute::Full},
+     {"early", Recompute::Early}}};
 template <>
 inline constexpr std::array<NameTable<MasterWeights>, 2> names<MasterWeights>{
     {{"none", MasterWeights::None}, {"fp32", MasterWeights::Fp32}}};

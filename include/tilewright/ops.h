@@ -27,6 +27,7 @@ struct Gemm {
     std::int64_t batch = 1;
     Precision precision = Precision::Bf16;
     bool grouped = false;
+    bool pads = false;  ///< the runtime copies operands into whole 16-byte rows first where that is faster
 
     friend bool operator==(const Gemm&, const Gemm&) = default;
 };
@@ -130,6 +131,7 @@ struct Op {
     std::variant<Gemm, Attention, Stream, Collective> work;
     Bytes saved;  ///< activation memory one launch keeps for the backward pass
     Part part = Part::Layer;
+    bool ends_layer = false;  ///< forward: the layer's own backward pass needs nothing that this kernel writes
 };
 
 /// The kernels of one step on one GPU, in launch order (a layer's kernels once, with count = layers).
@@ -157,10 +159,10 @@ Flops total_flops(const OpGraph& graph);
 /// Pairs (query, key) that attention really computes: q_len * kv_len less what the causal mask and the window remove.
 double attended_pairs(const Attention& attention);
 
-/// Device memory one GPU needs, by what holds it.
+/// Device memory one GPU needs, by what holds it at the moment when most is held.
 struct Memory {
     Bytes parameters;
-    Bytes gradients;
+    Bytes gradients;  ///< 0 where the peak is at the loss, before a step's only backward pass makes them
     Bytes optimizer;
     Bytes activations;
     Bytes kv_cache;
@@ -179,8 +181,8 @@ struct MemoryPieces {
     double layers = 0;                                   ///< of the whole model
     double layer_parameters = 0, routed_parameters = 0;  ///< of all layers; the second those of routed experts
     double embedding_parameters = 0, head_parameters = 0;
-    double tied_parameters = 0;           ///< of a table that is in both of these
-    std::array<double, 3> layer_saved{};  ///< bytes of all layers, by Recompute
+    double tied_parameters = 0;                         ///< of a table that is in both of these
+    std::array<double, recompute_count> layer_saved{};  ///< bytes of all layers, by Recompute
     double embedding_saved = 0, head_saved = 0;
     double transient = 0;  ///< bytes alive around one kernel
     double kv_cache = 0;   ///< bytes of all layers

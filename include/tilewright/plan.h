@@ -26,10 +26,11 @@ enum class StepTerm {
     GradientReduction,
     ParameterGather,
     Contention,
+    Stragglers,
     Accumulation,
     Optimizer
 };
-inline constexpr int step_term_count = 15;
+inline constexpr int step_term_count = 16;
 
 /// A term's share of the step, and what runs hidden behind other work.
 struct StepShare {
@@ -117,12 +118,13 @@ struct Serving {
     struct Limit {
         std::int64_t tp = 1;
         std::int64_t cached_tokens = 0;  ///< that fit beside the parameters
+        std::int64_t full_batch = 0;     ///< requests of this context that fit; the last point of its tp
         std::int64_t compute_batch = 0;  ///< from which computing takes over from memory; 0: never on this cache
     };
     std::vector<Limit> limits;  ///< by tp
 };
 
-/// Powers of two of batch up to what memory holds, for every tp that the shape can be split over within a node.
+/// Powers of two of batch and the most that memory holds, for every tp that the shape can be split over within a node.
 Serving serve(const Shape& shape, const Workload& base, const Pricer& pricer);
 
 }  // namespace tilewright

@@ -23,6 +23,7 @@ inline constexpr std::array<NameTable<StepTerm>, step_term_count> names<StepTerm
      {"gradient reduction", StepTerm::GradientReduction},
      {"parameter gather", StepTerm::ParameterGather},
      {"contention", StepTerm::Contention},
+     {"stragglers", StepTerm::Stragglers},
      {"accumulation", StepTerm::Accumulation},
      {"optimizer", StepTerm::Optimizer}}};
 

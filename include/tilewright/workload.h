@@ -11,10 +11,19 @@ enum class Phase { Train, Prefill, Decode };
 enum class Precision { Bf16, Fp16, Fp8, Tf32, Fp32 };
 inline constexpr int precision_count = 5;
 enum class Runtime { Eager, Compiled, Ideal };
-enum class AttentionBackend { Auto, Cudnn, Flash2, Unfused };
+/// Flash1 is FlashAttention as Triton kernels, before its second version: what most runs of 2023 used.
+enum class AttentionBackend { Auto, Cudnn, Flash2, Flash1, Unfused };
 /// What the backward pass computes again: nothing, the scores of unfused attention (Korthikanti et al. 2022,
-/// "selective"), or every layer from its input.
-enum class Recompute { None, Selective, Full };
+/// "selective"), every layer from its input, or that up to the last tensor the backward pass needs, which leaves out
+/// the layer's last product (PyTorch's checkpoint with use_reentrant=False since 2.1; Megatron-LM repeats the whole
+/// layer).
+enum class Recompute { None, Selective, Full, Early };
+inline constexpr int recompute_count = 4;
+
+/// Whether only a layer's input is kept for its backward pass.
+constexpr bool keeps_input_only(Recompute recompute) {
+    return recompute == Recompute::Full || recompute == Recompute::Early;
+}
 
 /// Whether the optimizer keeps its own fp32 copy of the parameters, with fp32 moments and gradients, or works in their
 /// type.
@@ -53,6 +62,7 @@ struct Workload {
     Recompute recompute = Recompute::None;
     MasterWeights master = MasterWeights::None;
     Overlap overlap = Overlap::Data;
+    bool dropout = false;       ///< in training, of attention's probabilities where unfused and of what a half adds
     bool forward_only = false;  ///< with Phase::Train: leave out backward and optimizer (a layer's forward pass)
 
     friend bool operator==(const Workload&, const Workload&) = default;

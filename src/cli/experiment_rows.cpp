@@ -35,6 +35,8 @@ Result<Stream> read_stream_row(const read::CsvTable& table, const read::CsvRow& 
     stream.rows = cells.integer("rows", read::sizes);
     stream.width = cells.integer("width", read::sizes);
     const Precision precision = cells.word<Precision>("dtype").value_or(Precision::Bf16);
+    const bool eager = cells.choice("form", {"fused", "eager"}).value_or("fused") == "eager";
+    stream.form = eager ? StreamForm::Eager : StreamForm::Fused;
     if (!cells.clean()) return cells.problems();
     for (const Traffic& one : traffic) {
         if (one.kind != kind) continue;
@@ -86,11 +88,13 @@ std::string line_of(const Fields& columns, std::string std::pair<std::string, st
 
 constexpr bool is_16_bit(std::string_view type) { return type == "bf16" || type == "fp16"; }
 
-/// What identifies an op: its kind and sizes, in any order. The two 16-bit types run at the same rate and count as one.
+/// What identifies an op: its kind and sizes, in any order. The two 16-bit types run at the same rate and count as one,
+/// and one tensor rank goes without saying.
 std::string identity(const std::string& kind, Fields sizes) {
     std::sort(sizes.begin(), sizes.end());
     std::string text = kind;
     for (const auto& [name, value] : sizes) {
+        if (name == "tp" && value == "1") continue;
         const bool type = name == "dtype" || name == "precision";
         text += " " + name + "=" + (type && is_16_bit(value) ? "16 bit" : value);
     }
@@ -125,29 +129,31 @@ Timings::Timings(const std::vector<Sample>& samples, const Device& device, Clock
         const bool stands_in = clock == Clock::Burst && sample.clock == ClockMode::Quick;
         if (!(exact || stands_in) || sample.status != SampleStatus::Ok) continue;
         if (sample.device.empty() || !device.full_name.starts_with(sample.device)) continue;
-        Timed timed{microseconds(sample.time.median_us), exact};
-        if (!exact && sample.cycles > 0.0 && top_clock.value > 0.0) timed.time = {sample.cycles / top_clock.value};
+        Timed timed{microseconds(sample.time.median_us), 1.0, exact};
         if (timed.time.value <= 0.0) continue;
+        if (!exact && sample.clock_mhz > 0.0 && top_clock.value > 0.0)
+            timed.clock = std::min(1.0, sample.clock_mhz * 1e6 / top_clock.value);
         const auto [at, added] = times_.emplace(identity(sample.op, sample.sizes), timed);
         if (!added && exact && !at->second.exact) at->second = timed;
     }
 }
 
-std::optional<Seconds> Timings::find(const Row& row) const {
+std::optional<Timings::Timed> Timings::find(const Row& row) const {
     const std::optional<Row> runs = measurable(row, device_);
     if (!runs) return std::nullopt;
     const auto found = times_.find(identity(runs->kind, runs->columns));
     if (found == times_.end()) return std::nullopt;
-    return found->second.time;
+    return found->second;
 }
 
-std::optional<Spent> measured(const Point& point, const Timings& timings, Flops flops) {
+std::optional<Spent> measured(const Point& point, const Timings& timings, const Spent& price) {
     Spent spent;
-    spent.flops = flops;
+    spent.flops = price.flops;
     for (const Row& row : point.rows) {
-        const std::optional<Seconds> time = timings.find(row);
-        if (!time) return std::nullopt;
-        spent.time += *time;
+        const std::optional<Timings::Timed> timed = timings.find(row);
+        if (!timed) return std::nullopt;
+        const Seconds slower = price.clocked * (1.0 / timed->clock - 1.0);
+        spent.time += timed->time * (price.time / (price.time + slower));
     }
     spent.low = spent.high = spent.time;
     return spent;

@@ -17,22 +17,24 @@ Result<std::vector<OpGraph>> kernels_of(const std::vector<Point>& points, const 
 /// Times of ops by what identifies them, all of one device under one clock.
 class Timings {
 public:
-    /// Takes the samples of this device; quick ones stand in for burst ones, brought to the top clock by their cycles.
+    /// Takes the samples of this device; quick ones stand in for burst ones.
     Timings(const std::vector<Sample>& samples, const Device& device, Clock clock, Hertz top_clock);
 
-    std::optional<Seconds> find(const Row& row) const;
-
-private:
     struct Timed {
         Seconds time;
+        double clock = 1.0;  ///< at which it was taken, as a share of the one asked for
         bool exact = false;  ///< taken under the clock asked for
     };
+    std::optional<Timed> find(const Row& row) const;
+
+private:
     std::map<std::string, Timed> times_;
     const Device& device_;
 };
 
-/// The times of a point's rows together, or nothing when one is missing.
-std::optional<Spent> measured(const Point& point, const Timings& timings, Flops flops);
+/// The times of a point's rows together, or nothing when one is missing. One taken at a lower clock is brought to that
+/// asked for by as much of its time as follows the clock in the point's price.
+std::optional<Spent> measured(const Point& point, const Timings& timings, const Spent& price);
 
 /// The row as `tilewright-measure` takes it on this device; empty when it cannot run there.
 std::optional<Row> measurable(const Row& row, const Device& device);

@@ -22,7 +22,7 @@ Problems run_on(const Device& device, const Setting& setting, const std::string&
         const Spent price = predicted((*graphs)[i], pricer);
         outcome.evidence = std::max(outcome.evidence, price.evidence);
         add(outcome.predicted, points[i], price, experiment.measure);
-        if (const auto time = measured(points[i], timings, price.flops))
+        if (const auto time = measured(points[i], timings, price))
             add(outcome.measured, points[i], *time, experiment.measure);
     }
     return {};
@@ -69,6 +69,23 @@ Problems compare_devices(const Setting& setting, render::Outcome& outcome) {
     return {};
 }
 
+void judge_all(render::Outcome& outcome) {
+    const Experiment& experiment = outcome.experiment;
+    const auto about = [&](const std::string& device) {
+        Experiment claim = experiment;
+        claim.checks = checks_for(experiment, device);
+        return claim;
+    };
+    const Experiment claim = about(outcome.device);
+    const Figure sweep = tabled(experiment, outcome.predicted);
+    outcome.by_prediction = judge(claim, sweep, sweep, Coverage::Most);
+    outcome.by_measurement = judge(claim, tabled(experiment, outcome.measured), sweep, Coverage::Most);
+    outcome.by_publication = judge(about(outcome.published_device), outcome.published, sweep, Coverage::Any);
+    outcome.with_measured = agreement(outcome.predicted, outcome.measured, experiment.measure);
+    if (outcome.device.starts_with(outcome.published_device))
+        outcome.with_published = agreement(sweep, outcome.published, experiment.measure);
+}
+
 }  // namespace
 
 Result<render::Outcome> run(const Experiment& experiment, const Setting& setting) {
@@ -87,13 +104,8 @@ Result<render::Outcome> run(const Experiment& experiment, const Setting& setting
     }
     if (!problems.empty()) return problems;
     for (Figure* figure : {&outcome.predicted, &outcome.measured, &outcome.published}) sort(*figure);
-    const Figure sweep = tabled(experiment, outcome.predicted);
-    outcome.by_prediction = judge(experiment, sweep, sweep, Coverage::Most);
-    outcome.by_measurement = judge(experiment, tabled(experiment, outcome.measured), sweep, Coverage::Most);
-    outcome.by_publication = judge(experiment, outcome.published, sweep, Coverage::Any);
-    outcome.with_measured = agreement(outcome.predicted, outcome.measured);
-    if (outcome.device.starts_with(outcome.published_device))
-        outcome.with_published = agreement(sweep, outcome.published);
+    explain(outcome.measured, outcome.predicted);
+    judge_all(outcome);
     return outcome;
 }
 
@@ -102,6 +114,7 @@ Result<std::string> shapes_to_measure(const std::vector<Experiment>& experiments
     std::vector<Row> missing;
     const Hertz top_clock = find_profile(setting.device).top_clock;
     for (const Experiment& experiment : experiments) {
+        if (experiment.measure == Measure::Share) continue;  // the time of a layer does not say that of its parts
         const std::vector<Point> points = expand(experiment, setting.precision.value_or(experiment.precision));
         if (const auto graphs = kernels_of(points, experiment.name); !graphs) return graphs.problems();
         const Timings timings(setting.samples, setting.device, setting.clock.value_or(experiment.clock), top_clock);

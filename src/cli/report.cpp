@@ -2,6 +2,7 @@
 #include "render/report.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "cli/interrupt.h"
 #include "cli/options.h"
@@ -13,8 +14,21 @@
 namespace tilewright::cli {
 namespace {
 
+/// The picture asked for: NAME, or the stem of FILE.svg.
+std::optional<std::string> picture_asked(const Arguments& arguments) {
+    auto asked = arguments.text("--svg");
+    if (asked && asked->ends_with(".svg")) asked = std::filesystem::path(*asked).stem().string();
+    return asked;
+}
+
+/// Where the answer goes: --output, or the FILE.svg that names the picture, or stdout.
+std::string place_of(const Arguments& arguments) {
+    const std::string picture = arguments.text("--svg").value_or("");
+    return arguments.text("--output").value_or(picture.ends_with(".svg") ? picture : "-");
+}
+
 Problems check_picture(const Arguments& arguments, const std::vector<Request>& requests) {
-    const auto asked = arguments.text("--svg");
+    const auto asked = picture_asked(arguments);
     if (!asked) return {};
     if (requests.size() > 1) return {{"--svg", 0, "is a picture of one shape", "name one shape"}};
     if (arguments.has("--json")) return {{"--json", 0, "is given beside --svg", "give one of them"}};
@@ -35,7 +49,7 @@ Result<std::string> picture(const render::Report& report, const std::string& ask
 Result<std::string> answer(const Arguments& arguments, const std::vector<Request>& requests) {
     std::vector<render::Report> reports;
     for (const Request& request : requests) reports.push_back(make_report(request));
-    if (const auto asked = arguments.text("--svg")) return picture(reports.front(), *asked);
+    if (const auto asked = picture_asked(arguments)) return picture(reports.front(), *asked);
     return arguments.has("--json") ? report_json(reports) : report_html(reports);
 }
 
@@ -46,8 +60,11 @@ std::vector<FlagGroup> report_flags() {
             workload_flags(),
             shape_flags(),
             {"Output",
-             {{"--output", "FILE", "the page (stdout)", Kind::Text},
-              {"--svg", "NAME", "one picture instead: time, front, tiles, roofline, or a dimension", Kind::Text},
+             {{"--output", "FILE", "the page or the picture (stdout)", Kind::Text},
+              {"--svg", "NAME|NAME.svg",
+               "one picture instead, to stdout or into the file of its name: time, front, serving, tiles, roofline, or "
+               "a dimension",
+               Kind::Text},
               {"--json", "", "the values of the page as JSON", Kind::Switch},
               {"--help", "", "this page", Kind::Switch}}}};
 }
@@ -58,7 +75,7 @@ Result<int> run_report(const Arguments& arguments, Session& session) {
     const Result<std::vector<Request>> requests = make_requests(arguments, shapes, session);
     if (!requests) return requests.problems();
     if (Problems problems = check_picture(arguments, *requests); !problems.empty()) return problems;
-    const std::string path = arguments.text("--output").value_or("-");
+    const std::string path = place_of(arguments);
     const Output output = open_output(path);
     if (!output) return cannot_write(path);
     const Result<std::string> text = answer(arguments, *requests);

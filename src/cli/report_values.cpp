@@ -7,6 +7,7 @@
 #include "cli/search_threads.h"
 #include "render/search.h"
 #include "tilewright/lint.h"
+#include "tilewright/plan.h"
 #include "tilewright/search.h"
 
 namespace tilewright::cli {
@@ -45,6 +46,16 @@ std::vector<Shown> shown_beside(const SearchResult& found) {
         shown.push_back({std::string(kind), list->front()});
     }
     return shown;
+}
+
+/// One replica that decodes, whatever the phase asked for.
+Workload serving_base(Workload workload) {
+    workload.phase = Phase::Decode;
+    workload.parallel = {};
+    workload.micro_batches = 1;
+    workload.recompute = Recompute::None;
+    workload.forward_only = false;
+    return workload;
 }
 
 }  // namespace
@@ -103,6 +114,7 @@ render::Report make_report(const Request& request) {
     for (const Shown& shown : shown_beside(report.advice.found)) {
         report.alternatives.push_back(alternative(request, shown));
     }
+    report.serving = serve(request.shape, serving_base(request.workload), pricer);
     report.sweeps = sweeps_of(request);
     report.tiles = tile_map_of(report.advice.prediction.step);
     report.roofline = roofline_of(report.advice.prediction.step, request);

@@ -94,7 +94,8 @@ Result<int> measure(const Arguments& arguments, const Experiment& experiment, Se
 
 Result<int> run_one(const Arguments& arguments, const Experiment& experiment, Setting& setting, Session& session) {
     const auto plot = arguments.text("--svg");
-    if (plot) {
+    const bool to_file = plot && *plot != "-";
+    if (to_file) {
         if (Problems bad = write_file(*plot, ""); !bad.empty()) return bad;
     }
     if (arguments.has("--measure")) {
@@ -105,8 +106,12 @@ Result<int> run_one(const Arguments& arguments, const Experiment& experiment, Se
     if (!outcome) return outcome.problems();
     if (!setting.samples.empty() && outcome->measured.cells.empty())
         warn(session, "no sample is of an op of this experiment on " + outcome->device + " at that clock");
-    if (plot) {
+    if (to_file) {
         if (Problems bad = write_file(*plot, outcome_svg(*outcome)); !bad.empty()) return bad;
+    }
+    if (plot && !to_file) {
+        session.out = outcome_svg(*outcome);
+        return exit_fine;
     }
     session.out = arguments.has("--json") ? outcome_json(*outcome) : outcome_text(*outcome, session.out_style);
     return exit_fine;
@@ -123,7 +128,7 @@ std::vector<FlagGroup> reproduce_flags() {
           {"--precision", choices<Precision>(), "of the products (as the experiment says; the paper's is fp16)",
            Kind::Choice},
           {"--clock", choices<Clock>(), "under the power cap, or at full clock (as the experiment says)", Kind::Choice},
-          {"--svg", "FILE", "write the plot there", Kind::Text},
+          {"--svg", "FILE", "the plot into that file, beside the answer; - for the plot on stdout instead", Kind::Text},
           {"--shapes", measured_kinds,
            "print what is still to be measured, as `tilewright-measure` takes it with --from", Kind::Choice},
           {"--gallery", "FOLDER", "write paper.md and its plots: every experiment on an A100 and an H200",

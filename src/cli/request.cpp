@@ -102,6 +102,7 @@ render::Prediction predict(const Request& request, render::Scope scope) {
     prediction.workload = request.workload;
     prediction.device = request.device;
     prediction.profile_source = request.profile.source;
+    prediction.errors = request.profile.errors;
     prediction.scope = scope;
     prediction.layer = price(layer, pricer);
     prediction.step = price(graph, pricer);

@@ -131,7 +131,7 @@ render::Sweep sweep(const Request& request, const Turn& turn, const Pricer& pric
 }  // namespace
 
 std::vector<std::string> picture_names(const Request& request) {
-    std::vector<std::string> names = {"time", "front", "front-kv", "tiles", "roofline"};
+    std::vector<std::string> names = {"time", "front", "front-kv", "serving", "tiles", "roofline"};
     for (const Turn& turn : turns(request)) names.push_back(turn.name);
     return names;
 }

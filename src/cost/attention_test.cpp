@@ -58,6 +58,21 @@ TEST(Attention, ACausalMaskHalvesLongSequencesOnly) {
     EXPECT_LT(saving(512), 1.5);
 }
 
+/// Dao 2023, section 4.1.
+TEST(Attention, OfTheFirstVersionIsSlower) {
+    const Pricer pricer(h200(), assumed_profile(h200()), Clock::Burst);
+    for (const auto& [pass, factor] : {std::pair{AttentionPass::Forward, 1.4}, {AttentionPass::Backward, 2.0}}) {
+        Attention second = causal(128, pass);
+        second.backend = AttentionBackend::Flash2;
+        Attention first = second;
+        first.backend = AttentionBackend::Flash1;
+        const Cost cost = pricer.price(first);
+        EXPECT_NEAR(cost.time / pricer.price(second).time, factor, 1e-9);
+        EXPECT_EQ(cost.energy_j, pricer.price(second).energy_j);
+        EXPECT_EQ(cost.evidence, Evidence::Assumed);
+    }
+}
+
 TEST(Attention, DecodingIsBoundByTheCache) {
     const Pricer pricer(h200(), assumed_profile(h200()));
     Attention decode = causal(128);

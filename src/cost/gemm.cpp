@@ -248,7 +248,7 @@ Cost Pricer::physics(const Gemm& gemm) const {
 
 /// Half a batch takes no longer, and run twice no less: so a batch never takes more than its products one after another
 /// (the library splits k of single products only). Physics grows so by itself, and is held against one product only.
-Cost Pricer::burst(const Gemm& gemm) const {
+Cost Pricer::as_it_is(const Gemm& gemm) const {
     Cost cost = physics(gemm);
     const Interval within = interval(profile_, class_of(gemm), cost.bound);
     cost.low = cost.time * within.low;
@@ -261,7 +261,7 @@ Cost Pricer::burst(const Gemm& gemm) const {
     if (gemm.batch > 1) {
         Gemm fewer = gemm;
         fewer.batch = learnt ? ceil_div(gemm.batch, 2) : 1;
-        const double part = burst(fewer).time.value;
+        const double part = as_it_is(fewer).time.value;
         time = std::clamp(time, part, part * static_cast<double>(ceil_div(gemm.batch, fewer.batch)));
     }
     time = std::max(time, cost.term(Term::Roofline).value);

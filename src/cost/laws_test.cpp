@@ -46,7 +46,7 @@ Attention any_attention() {
     attention.causal = *rc::gen::arbitrary<bool>();
     attention.pass = *rc::gen::element(AttentionPass::Forward, AttentionPass::Backward);
     attention.backend = *rc::gen::element(AttentionBackend::Auto, AttentionBackend::Cudnn, AttentionBackend::Flash2,
-                                          AttentionBackend::Unfused);
+                                          AttentionBackend::Flash1, AttentionBackend::Unfused);
     return attention;
 }
 

@@ -173,6 +173,30 @@ Judgement drops(const Scene& scene) {
     return {falls == seen ? Verdict::Holds : falls > 0 ? Verdict::Partly : Verdict::Fails, text};
 }
 
+Judgement teeth(const Scene& scene) {
+    constexpr std::size_t named = 6;  // of the places
+    constexpr std::size_t several = 3;
+    Step deepest;
+    std::size_t seen = 0, falls = 0;
+    std::string places;
+    for (const std::string& series : scene.figure.all_series()) {
+        for (const Step& step : steps_of(scene, series)) {
+            keep_deeper(deepest, step);
+            ++seen;
+            if (step.fall < scene.check.least) continue;
+            if (falls < named) places += (falls == 0 ? " after " : ", ") + step.from->x;
+            if (falls == named) places += ", …";
+            ++falls;
+        }
+    }
+    if (seen == 0) return {};
+    return {falls >= several ? Verdict::Holds
+            : falls > 0      ? Verdict::Partly
+                             : Verdict::Fails,
+            "throughput falls by at least " + percent(scene.check.least) + " at " + std::to_string(falls) + " of " +
+                std::to_string(seen) + " steps" + places + "; the deepest is " + step_text(deepest)};
+}
+
 Judgement above(const Scene& scene) {
     const std::vector<const FigureCell*> cells = scene.named();
     if (cells.empty()) return {};

@@ -33,6 +33,7 @@ using Predicate = Judgement (*)(const Scene& scene);
 
 Judgement rises(const Scene& scene);  ///< along x, by at least `least`, with no setback beyond `most`
 Judgement drops(const Scene& scene);  ///< right after each of `at`, by at least `least`
+Judgement teeth(const Scene& scene);  ///< there are falls of at least `least` from one step to the next
 Judgement ladder(
     const Scene& scene);  ///< the lowest class loses at least `least`; within `most` of the best from `full` on
 Judgement order(const Scene& scene);  ///< the cells of `at` go up

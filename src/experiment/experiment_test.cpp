@@ -108,7 +108,8 @@ TEST(Figures, MeansStandUnderTheirSeries) {
 
 TEST(Figures, AgreeAsFarAsBothHaveValues) {
     const Figure predicted = figure_of({{"1", "", 110}, {"2", "", 90}, {"3", "", 7}});
-    const Agreement found = agreement(predicted, figure_of({{"1", "", 100}, {"2", "", 100}, {"4", "", 1}}));
+    const Agreement found =
+        agreement(predicted, figure_of({{"1", "", 100}, {"2", "", 100}, {"4", "", 1}}), Measure::Rate);
     EXPECT_EQ(found.values, 2);
     EXPECT_NEAR(found.mean_error, 0.1, 1e-12);
 }
@@ -124,6 +125,9 @@ std::vector<Claim> claims() {
         {{"rises", {}, 1.0, 0.1, ""}, figure_of({{"1", "", 1}, {"2", "", 3}}), figure_of({{"1", "", 3}, {"2", "", 1}})},
         {{"drops", {"2"}, 0.1, 0, ""},
          figure_of({{"1", "", 1}, {"2", "", 3}, {"3", "", 2}}),
+         figure_of({{"1", "", 1}, {"2", "", 3}, {"3", "", 3}})},
+        {{"teeth", {}, 0.1, 0, ""},
+         figure_of({{"1", "", 3}, {"2", "", 2}, {"3", "", 3}, {"4", "", 2}, {"5", "", 3}, {"6", "", 2}}),
          figure_of({{"1", "", 1}, {"2", "", 3}, {"3", "", 3}})},
         {{"ladder", {}, 0.4, 0, "8"},
          figure_of({{"1", "", 20}, {"8", "", 99}, {"64", "", 100}}),
@@ -169,6 +173,33 @@ TEST(Checks, SayWhetherTheyHoldAndWhy) {
     std::sort(known.begin(), known.end());
     std::sort(tested.begin(), tested.end());
     EXPECT_EQ(tested, known);
+}
+
+TEST(Checks, AreThoseOfTheDeviceOrElseTheGeneralOnes) {
+    Experiment experiment;
+    experiment.checks = {{"teeth", {}, 0.1, 0, ""}, {"drops", {"2"}, 0.1, 0, "", "a100"}};
+    EXPECT_EQ(checks_for(experiment, "a100-80-sxm").at(0).kind, "drops");
+    EXPECT_EQ(checks_for(experiment, "h200").at(0).kind, "teeth");
+    EXPECT_EQ(checks_for(experiment, "a100-80-sxm").size(), 1u);
+}
+
+TEST(Figures, ShareTheReasonsOfTheirPrices) {
+    Figure predicted = figure_of({{"1", "", 10}});
+    predicted.cells[0].terms[1] = 7.0;
+    Figure measured = figure_of({{"1", "", 9}, {"2", "", 9}});
+    explain(measured, predicted);
+    EXPECT_EQ(measured.cells[0].terms[1], 7.0);
+    EXPECT_EQ(measured.cells[1].terms[1], 0.0);
+}
+
+TEST(Figures, AreNotComparedWithWhatStandsApart) {
+    Figure seen = figure_of({{"1", "", 100}, {"2", "", 50}});
+    seen.cells[0].apart = "host time";
+    const Agreement found = agreement(figure_of({{"1", "", 400}, {"2", "", 55}}), seen, Measure::Rate);
+    EXPECT_EQ(found.apart, 1);
+    EXPECT_EQ(found.why, "host time");
+    EXPECT_NEAR(found.mean_error, 0.1, 1e-12);
+    EXPECT_NEAR(agreement(figure_of({{"2", "", 55}}), seen, Measure::Share).mean_error, 0.05, 1e-12);
 }
 
 TEST(Checks, ATimeIsBetterWhenItIsShorter) {

@@ -74,7 +74,8 @@ FigureCell cell_of(const Point& point, const Spent& spent, Measure measure) {
 
 Spent predicted(const OpGraph& graph, const Pricer& pricer) {
     const GraphCost cost = price(graph, pricer);
-    Spent spent{cost.sum.time, cost.sum.low, cost.sum.high, total_flops(graph), cost.sum.evidence, cost.sum.terms, {}};
+    Spent spent{cost.sum.time,     cost.sum.low,   cost.sum.high,    total_flops(graph),
+                cost.sum.evidence, cost.sum.terms, cost.sum.clocked, {}};
     for (const PricedOp& priced : cost.ops) add_part(spent, part_of(priced.op), priced.total);
     return spent;
 }
@@ -161,17 +162,30 @@ Figure published_for(const Experiment& experiment, std::string_view device) {
     for (const Published& value : experiment.published) {
         if (!device.starts_with(value.device)) continue;
         put(figure, {.x = value.x, .series = value.series, .y = value.y, .low = value.y, .high = value.y});
+        figure.cells.back().apart = value.apart;
     }
     return figure;
 }
 
-Agreement agreement(const Figure& predicted, const Figure& seen) {
+void explain(Figure& measured, const Figure& predicted) {
+    for (FigureCell& cell : measured.cells) {
+        if (const FigureCell* same = predicted.find(cell.x, cell.series)) cell.terms = same->terms;
+    }
+}
+
+Agreement agreement(const Figure& predicted, const Figure& seen, Measure measure) {
     Agreement found;
     for (const FigureCell& cell : seen.cells) {
         const FigureCell* same = predicted.find(cell.x, cell.series);
         if (same == nullptr) continue;
+        if (!cell.apart.empty()) {
+            ++found.apart;
+            found.why = cell.apart;
+            continue;
+        }
         ++found.values;
-        found.mean_error += (std::abs(same->y / cell.y - 1.0) - found.mean_error) / found.values;
+        const double error = std::abs(same->y - cell.y) / (measure == Measure::Share ? 100.0 : cell.y);
+        found.mean_error += (error - found.mean_error) / found.values;
     }
     return found;
 }

@@ -16,10 +16,17 @@ struct Named {
 constexpr Named predicates[] = {
     {"rises", rises, true},     {"ladder", ladder, true},       {"plateau", plateau, true}, {"trend", trend, true},
     {"differs", differs, true}, {"transfers", transfers, true}, {"drops", drops, false},    {"order", order, false},
-    {"ratio", ratio, false},    {"above", above, false},        {"flat", flat, false},
+    {"ratio", ratio, false},    {"above", above, false},        {"flat", flat, false},      {"teeth", teeth, true},
 };
 
 constexpr double enough = 0.8;  ///< of the sweep
+
+/// Points that went into the values of a figure.
+int points_in(const Figure& figure) {
+    int points = 0;
+    for (const FigureCell& cell : figure.cells) points += std::max(1, cell.points);
+    return points;
+}
 
 }  // namespace
 
@@ -29,8 +36,17 @@ std::vector<std::string> check_names() {
     return all;
 }
 
+std::vector<Check> checks_for(const Experiment& experiment, std::string_view device) {
+    std::vector<Check> own, general;
+    for (const Check& check : experiment.checks) {
+        if (check.device.empty()) general.push_back(check);
+        if (!check.device.empty() && device.starts_with(check.device)) own.push_back(check);
+    }
+    return own.empty() ? general : own;
+}
+
 Judgement judge(const Experiment& experiment, const Figure& figure, const Figure& sweep, Coverage coverage) {
-    const bool sparse = static_cast<double>(figure.cells.size()) < enough * static_cast<double>(sweep.cells.size());
+    const bool sparse = points_in(figure) < enough * points_in(sweep);
     int held = 0, failed = 0, told = 0;
     Judgement all;
     for (const Check& check : experiment.checks) {

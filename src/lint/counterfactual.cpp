@@ -1,6 +1,7 @@
 #include "lint/counterfactual.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <utility>
@@ -38,26 +39,41 @@ double time(const GraphCost& step) {
     return sum_without_update(step, [](const PricedOp& priced) { return priced.total.value; });
 }
 
-double time(const GraphCost& step, Term term, Part part) {
-    return sum_without_update(step, [&](const PricedOp& priced) {
-        const bool attention = priced.op.component == Component::Attention;
-        if (attention != (part == Part::Attention)) return 0.0;
-        return priced.cost.term(term).value * static_cast<double>(priced.op.count);
-    });
+/// What a kernel takes longer than in a trial at equal work, in all and by term.
+struct Loss {
+    double time = 0.0;
+    std::array<double, term_count> terms{};
+    bool attention = false;
+
+    double term(Term which) const { return terms[static_cast<std::size_t>(which)]; }
+
+    /// Alignment decides which family of kernels a product may take.
+    bool unaligned() const { return !attention && term(Term::Alignment) >= alignment_decides * time && time > 0.0; }
+};
+
+void add(std::map<std::string_view, Loss>& losses, const GraphCost& step, double scale) {
+    for (const PricedOp& priced : step.ops) {
+        if (priced.op.pass == Pass::Update) continue;
+        Loss& loss = losses[priced.op.name];
+        loss.attention = priced.op.component == Component::Attention;
+        loss.time += priced.total.value * scale;
+        const double launches = static_cast<double>(priced.op.count) * scale;
+        for (std::size_t i = 0; i < loss.terms.size(); ++i) loss.terms[i] += priced.cost.terms[i].value * launches;
+    }
+}
+
+std::map<std::string_view, Loss> losses_by_kernel(const LintInput& input, const Trial& trial) {
+    std::map<std::string_view, Loss> losses;
+    add(losses, input.step, 1.0);
+    add(losses, trial.step, -trial.scale);
+    return losses;
 }
 
 /// Names of the kernels that lose at least a tenth of the cost, worst first.
 std::vector<std::string> slowed_kernels(const LintInput& input, const Verdict& verdict) {
-    std::map<std::string_view, double> lost;
-    for (const PricedOp& priced : input.step.ops) {
-        if (priced.op.pass != Pass::Update) lost[priced.op.name] += priced.total.value;
-    }
-    for (const PricedOp& priced : verdict.trial.step.ops) {
-        if (priced.op.pass != Pass::Update) lost[priced.op.name] -= priced.total.value * verdict.trial.scale;
-    }
     std::vector<std::pair<double, std::string_view>> order;
-    for (const auto& [name, seconds] : lost) {
-        if (seconds >= 0.1 * verdict.cost.value) order.emplace_back(-seconds, name);
+    for (const auto& [name, loss] : losses_by_kernel(input, verdict.trial)) {
+        if (loss.time >= 0.1 * verdict.cost.value) order.emplace_back(-loss.time, name);
     }
     std::sort(order.begin(), order.end());
     std::vector<std::string> names;
@@ -126,7 +142,19 @@ Seconds saved(const LintInput& input, const Trial& trial) {
 }
 
 Seconds saved(const LintInput& input, const Trial& trial, Term term, Part part) {
-    const Seconds lost{time(input.step, term, part) - time(trial.step, term, part) * trial.scale};
+    Seconds lost;
+    for (const auto& [name, loss] : losses_by_kernel(input, trial)) {
+        const bool of_part = loss.attention == (part == Part::Attention);
+        if (of_part && (term == Term::Alignment || !loss.unaligned())) lost.value += loss.term(term);
+    }
+    return std::min(saved(input, trial), lost);
+}
+
+Seconds saved_by_alignment(const LintInput& input, const Trial& trial) {
+    Seconds lost;
+    for (const auto& [name, loss] : losses_by_kernel(input, trial)) {
+        if (loss.unaligned()) lost.value += loss.time;
+    }
     return std::min(saved(input, trial), lost);
 }
 
@@ -154,6 +182,7 @@ std::vector<Finding> findings(const LintInput& input, const std::vector<Verdict>
     found.quantity = std::move(quantity);
     for (const Verdict& verdict : verdicts) {
         found.fixes.push_back(verdict.trial.change);
+        found.fixes.back().removes = verdict.cost;
         if (verdict.cost == found.cost) found.kernels = slowed_kernels(input, verdict);
     }
     return {found};

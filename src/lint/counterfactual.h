@@ -39,8 +39,15 @@ Seconds saved(const LintInput& input, const Trial& trial);
 /// Kernels among which a cause is looked for.
 enum class Part { Attention, Rest };
 
-/// The same, but no more than what one term of those kernels loses: so much of it is due to that cause.
+/// Of that, what one term of a part's kernels loses. Of products that are not aligned only the term Alignment counts.
 Seconds saved(const LintInput& input, const Trial& trial, Term term, Part part);
+
+/// Of that, all that the products save that are not aligned: whatever the family of kernels that is left to them loses
+/// besides is due to it too.
+Seconds saved_by_alignment(const LintInput& input, const Trial& trial);
+
+/// Of what a product loses, the share of alignment from which on all of it is put down to that.
+constexpr double alignment_decides = 0.1;
 
 /// A trial and how much of the real step's time it shows to be the fault's.
 struct Verdict {

@@ -261,5 +261,27 @@ TEST(Lint, StatesTheGainAndTheParametersOfAFix) {
     }
 }
 
+TEST(Lint, CostsWhatItsFixSavesWhereTheWorkIsAboutEqual) {
+    Shape shape = gpt(2560, 32);
+    shape.vocab = 50257;
+    const auto findings = lint_on(h200(), shape);
+    const Finding* vocabulary = find(findings, "TW001");
+    ASSERT_NE(vocabulary, nullptr);
+    for (const Fix& fix : vocabulary->fixes) {
+        EXPECT_NEAR(fix.removes / fix.gain, 1.0, 0.02) << fix.to;
+        EXPECT_LE(fix.removes, vocabulary->cost);
+    }
+    EXPECT_EQ(find(findings, "TW018"), nullptr) << "what an unaligned product loses in tiles is alignment's";
+}
+
+TEST(Lint, DividesTheGainOfWiderHeadsBetweenPaddingAndWidth) {
+    const auto findings = lint_on(h200(), gpt(2560, 32));
+    const Finding* padded = find(findings, "TW005");
+    const Finding* narrow = find(findings, "TW008");
+    ASSERT_TRUE(padded != nullptr && narrow != nullptr);
+    EXPECT_EQ(padded->fixes[0].to, narrow->fixes[0].to);
+    EXPECT_NEAR((padded->fixes[0].removes + narrow->fixes[0].removes) / narrow->fixes[0].gain, 1.0, 0.02);
+}
+
 }  // namespace
 }  // namespace tilewright

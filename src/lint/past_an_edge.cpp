@@ -34,7 +34,8 @@ const PricedOp* worst_past(const LintInput& input, Term term, bool (*past)(const
     };
     for (const PricedOp& priced : input.step.ops) {
         const Gemm* gemm = std::get_if<Gemm>(&priced.op.work);
-        if (gemm && past(*gemm, priced.cost) && (!worst || lost(priced) > lost(*worst))) worst = &priced;
+        const bool unaligned = priced.cost.term(Term::Alignment) >= alignment_decides * priced.cost.time;
+        if (gemm && !unaligned && past(*gemm, priced.cost) && (!worst || lost(priced) > lost(*worst))) worst = &priced;
     }
     return worst && lost(*worst) >= input.floor ? worst : nullptr;
 }

@@ -51,7 +51,8 @@ Outcome<std::unique_ptr<AttentionCore>> make_fused_attention(const AttentionProb
 
 Outcome<std::unique_ptr<AttentionCore>> make_attention_core(const AttentionProblem& problem) {
     if (problem.op.backend == AttentionBackend::Unfused) return make_unfused_attention(problem);
-    if (problem.op.backend == AttentionBackend::Flash2) return unsupported("FlashAttention-2 is not built in");
+    if (problem.op.backend == AttentionBackend::Flash2 || problem.op.backend == AttentionBackend::Flash1)
+        return unsupported("FlashAttention is not built in");
     Outcome<std::unique_ptr<AttentionCore>> fused = make_fused_attention(problem);
     if (fused || problem.op.backend == AttentionBackend::Cudnn || !fused.fault().unsupported) return fused;
     return make_unfused_attention(problem);

@@ -54,10 +54,29 @@ Outcome<Reading> repeat(Gpu& gpu) {
     return gpu.finish();
 }
 
-/// After a repeat in which the clock moved the chip rests for a moment and the next repeat is half as long. When it
-/// moved in every one, the steadiest is kept with its doubt: leaving heavy ops out would bias what is learnt from a
+/// Rests, one step at least, until the clock reads near its top; false when even a long rest leaves it low.
+Outcome<bool> rest_to_top(Gpu& gpu, const Policy& policy) {
+    const Seconds start = gpu.now();
+    double reached = 0.0;
+    while (gpu.now() - start <= policy.rest_most && reached < policy.burst_clock) {
+        gpu.rest(policy.rest_step);
+        const Outcome<Hertz> clock = gpu.clock();
+        if (!clock) return clock.fault();
+        reached = *clock / gpu.top_clock();
+    }
+    return reached >= 1.0 - policy.burst_drop;
+}
+
+/// After a repeat in which the clock moved the chip rests for a moment and the next repeat is half as long. An op that
+/// pulls the clock down from rest within one launch is given no more rests: under load the clock moves slowly. When it
+/// moved in every repeat, the steadiest is kept with its doubt: leaving heavy ops out would bias what is learnt from a
 /// sweep.
 Outcome<Timing> time_quick(Gpu& gpu, Seconds each, const Policy& policy) {
+    const Outcome<Hertz> before = gpu.clock();
+    if (!before) return before.fault();
+    if (before->value < policy.quick_clock * gpu.top_clock().value) {
+        if (const Outcome<bool> rested = rest_to_top(gpu, policy); !rested) return rested.fault();
+    }
     int launches = launches_for(policy.quick_length, each);
     TW_TRY(gpu.prepare(launches));
     std::vector<Reading> kept;
@@ -72,8 +91,11 @@ Outcome<Timing> time_quick(Gpu& gpu, Seconds each, const Policy& policy) {
             continue;
         }
         if (!steadiest || reading->drift() < steadiest->drift()) steadiest = *reading;
-        launches = std::max(1, launches / 2);
-        gpu.rest(policy.rest_step);
+        const int moved = attempts - static_cast<int>(kept.size());
+        if (moved > policy.quick_rests) continue;
+        const bool rests = moved < policy.quick_rests;
+        launches = rests ? std::max(1, launches / 2) : launches_for(policy.quick_length, each);
+        if (rests) gpu.rest(policy.rest_step);
         TW_TRY(gpu.prepare(launches));
     }
     if (!kept.empty()) return timing_of(kept, attempts - static_cast<int>(kept.size()));
@@ -82,19 +104,6 @@ Outcome<Timing> time_quick(Gpu& gpu, Seconds each, const Policy& policy) {
     timing.doubt = "the clock moved in every repeat, by " + std::to_string(100.0 * steadiest->drift()).substr(0, 3) +
                    "% in this one";
     return timing;
-}
-
-/// Rests, one step at least, until the clock reads near its top; false when even a long rest leaves it low.
-Outcome<bool> rest_to_top(Gpu& gpu, const Policy& policy) {
-    const Seconds start = gpu.now();
-    double reached = 0.0;
-    while (gpu.now() - start <= policy.rest_most && reached < policy.burst_clock) {
-        gpu.rest(policy.rest_step);
-        const Outcome<Hertz> clock = gpu.clock();
-        if (!clock) return clock.fault();
-        reached = *clock / gpu.top_clock();
-    }
-    return reached >= 1.0 - policy.burst_drop;
 }
 
 /// A repeat whose clock fell is discarded and the next one is half as long, since the drop comes with heat and time.
@@ -137,8 +146,11 @@ struct Series {
     std::vector<EnergyMark> energy;
 };
 
-/// Batches kept in flight, so that the device never waits while the host reads the energy counter.
-constexpr int in_flight = 3;
+/// Batches kept in flight, so that the device never waits while the host reads the energy counter. A read takes almost
+/// as long as a batch; with one after each the host falls behind, the device idles and its clock climbs, so every
+/// second batch does without.
+constexpr int in_flight = 6;
+constexpr int batches_per_energy_read = 2;
 
 /// Takes the oldest batch in flight and queues another.
 Status advance(Gpu& gpu, Series& series) {
@@ -147,6 +159,7 @@ Status advance(Gpu& gpu, Series& series) {
     TW_TRY(gpu.start());
     series.readings.push_back(*reading);
     series.elapsed += reading->total;
+    if (series.readings.size() % batches_per_energy_read != 0) return Done{};
     if (const std::optional<double> joules = gpu.energy_j()) {
         if (series.energy.empty() || series.energy.back().joules != *joules)
             series.energy.push_back({gpu.now(), *joules});

@@ -65,7 +65,9 @@ struct Policy {
     Seconds quick_length{0.002};
     double quick_agreement = 0.01;  ///< clock before and after may differ by this much
     double quick_drift = 0.05;      ///< or, when no repeat does better, by this much with a doubt noted
-    StoppingRule quick{3, 6, 0.005, 12};
+    double quick_clock = 0.97;      ///< of the top clock; below it the chip, tired by another op, rests first
+    int quick_rests = 6;            ///< repeats with a moving clock after which the chip no longer rests
+    StoppingRule quick{3, 6, 0.005, 30};
 
     Seconds sustained_length{0.005};
     Seconds settle_least{0.110};   ///< the op runs at least this long before the first kept repeat
@@ -74,7 +76,7 @@ struct Policy {
     Seconds settle_most{0.600};
     Seconds settle_window{0.020};  ///< settled when the clocks of two such windows in a row agree
     double settle_agreement = 0.01;
-    StoppingRule sustained{6, 16, 0.003, 16};
+    StoppingRule sustained{12, 24, 0.003, 24};
 
     Seconds burst_length{0.001};
     double burst_clock = 0.995;  ///< of the top clock, before the repeat

@@ -109,6 +109,30 @@ TEST(Quick, KeepsTheSteadiestRepeatWithItsDoubtWhenTheClockAlwaysMoves) {
     EXPECT_EQ(timing->doubt, "the clock moved in every repeat, by 3.0% in this one");
 }
 
+TEST(Quick, OpsThatPullTheClockDownFromRestAreTimedUnderLoad) {
+    FakeGpu gpu;
+    gpu.cycles = 4e6;
+    gpu.clock_after = capped;
+    const auto timing = time_op(gpu, ClockMode::Quick, Policy{});
+    ASSERT_TRUE(timing.ok());
+    EXPECT_EQ(timing->doubt, "");
+    EXPECT_GE(timing->time.repeats, Policy{}.quick.least);
+    EXPECT_EQ(gpu.rests, Policy{}.quick_rests - 1);
+    EXPECT_LT(timing->clock_mhz, 1700.0);
+    EXPECT_NEAR(timing->cycles, gpu.cycles, 0.01 * gpu.cycles);
+}
+
+TEST(Quick, StartsRestedAfterAHeavyOp) {
+    FakeGpu gpu;
+    gpu.busy_s = 0.1;
+    gpu.clock_after = [](double busy_s) { return busy_s > 0.05 ? 1.5e9 : 2e9; };
+    const auto timing = time_op(gpu, ClockMode::Quick, Policy{});
+    ASSERT_TRUE(timing.ok());
+    EXPECT_GT(gpu.rests, 0);
+    EXPECT_NEAR(timing->clock_mhz, 2000.0, 1e-9);
+    EXPECT_EQ(timing->time.discarded, 0);
+}
+
 TEST(Quick, GivesUpAfterABoundedNumberOfAttempts) {
     FakeGpu gpu;
     int readings = 0;
@@ -146,9 +170,9 @@ TEST(Sustained, KeepsOnlyWhatCameAfterTheClockSettled) {
     EXPECT_NEAR(timing->clock_mhz, 1500.0, 15.0);
     EXPECT_NEAR(timing->time.median_us, 100e3 / 1500.0, 1.0);
     EXPECT_GE(gpu.busy_s, Policy{}.settle_capped.value);
-    EXPECT_LT(gpu.busy_s, 0.4);
+    EXPECT_LT(gpu.busy_s, 0.45);
     EXPECT_EQ(timing->doubt, "");
-    EXPECT_EQ(gpu.most_queued, 3U);
+    EXPECT_EQ(gpu.most_queued, 6U);
     EXPECT_TRUE(gpu.idle());
 }
 
@@ -158,7 +182,7 @@ TEST(Sustained, WaitsForTheCapThatActsLateButNotAtTheTopClock) {
     EXPECT_NEAR(time_op(heavy, ClockMode::Sustained, Policy{})->clock_mhz, 1500.0, 1e-9);
     FakeGpu light;
     ASSERT_TRUE(time_op(light, ClockMode::Sustained, Policy{}).ok());
-    EXPECT_LT(light.busy_s, 0.2);
+    EXPECT_LT(light.busy_s, 0.25);
 }
 
 TEST(Sustained, PowerComesFromWholeStepsOfTheCounter) {

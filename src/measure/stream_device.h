@@ -1,4 +1,4 @@
-// What the stream kernels share on the device: 16-byte accesses, sums over a row's threads, launch sizes. Included by
+// What the stream kernels share on the device: 16-byte accesses, functions, launch sizes. Included by
 // the .cu files only. V is the elements of one access: 8 when the width allows it, 1 when rows are misaligned.
 #pragma once
 
@@ -176,49 +176,6 @@ inline __device__ float silu_slope_at(float x) {
     const float s = sigmoid(x);
     return s * (1.0F + x * (1.0F - s));
 }
-
-struct Plus {
-    __device__ float operator()(float a, float b) const { return a + b; }
-    static constexpr float neutral = 0.0F;
-};
-struct Most {
-    __device__ float operator()(float a, float b) const { return fmaxf(a, b); }
-    static constexpr float neutral = -3.0e38F;
-};
-
-/// The most rows of several warps in a block: each has a barrier, of which a block has 16.
-constexpr int most_wide_rows = 8;
-
-/// Combines a value over the threads of a row, those of one threadIdx.y: a warp, or when Wide several, which meet at a
-/// barrier of their own. Two buffers in turn make one barrier per call enough.
-template <bool Wide>
-class RowReduce {
-public:
-    template <class Op>
-    __device__ float operator()(float value, Op op) {
-        value = across_warp(value, op);
-        if constexpr (!Wide) return value;
-        __shared__ float slots[2][most_wide_rows][warp_size];
-        float* slot = slots[turn_][threadIdx.y];
-        turn_ ^= 1;
-        const int lane = static_cast<int>(threadIdx.x) % warp_size;
-        if (lane == 0) slot[threadIdx.x / warp_size] = value;
-        asm volatile("bar.sync %0, %1;" ::"r"(threadIdx.y + 1), "r"(blockDim.x) : "memory");
-        value = lane < static_cast<int>(blockDim.x) / warp_size ? slot[lane] : Op::neutral;
-        return across_warp(value, op);
-    }
-
-private:
-    template <class Op>
-    static __device__ float across_warp(float value, Op op) {
-#pragma unroll
-        for (int offset = warp_size / 2; offset > 0; offset /= 2) {
-            value = op(value, __shfl_xor_sync(all_lanes, value, offset));
-        }
-        return value;
-    }
-    int turn_ = 0;
-};
 
 /// How a kernel that keeps a row in registers is launched: threads of a row, rows of a block, packs of a thread.
 struct RowPlan {

@@ -20,6 +20,7 @@ struct Extent {
 };
 
 /// y = norm(x + residual); the sum is kept when `sum` is given. Mean and inverse deviation are saved per row.
+/// Neither `sum` nor y overlays x or the residual.
 struct NormForward {
     Extent extent;
     NormKind kind = NormKind::Layer;

@@ -1,9 +1,8 @@
-// Layer norm and RMS norm, forward and backward. A row is held in registers, as it is stored, by a warp (narrow) or a
-// few (wide), and all its loads are issued at once; the many rows in flight hide each other's reductions. The backward
-// pass stays resident: the threads of a row keep their column sums in shared memory over all rows they see, and a block
-// leaves one row of partials to a second kernel.
+// Layer norm and RMS norm, forward. A row is held in registers, as it is stored, by a warp (narrow) or a few (wide),
+// and all its loads are issued at once; the many rows in flight hide each other's reductions. Mean and deviation come
+// of one reduction: the moments are taken about the row's first element, so that little cancels.
 #include "measure/reference.h"
-#include "measure/stream_device.h"
+#include "measure/stream_reduce.h"
 
 namespace tilewright::measure {
 namespace {
@@ -23,42 +22,55 @@ __device__ void add_residual(const NormForward& a, std::int64_t from, int access
     });
 }
 
+/// Mean and inverse deviation of a row.
+struct RowFacts {
+    float mean, deviation;
+};
+
+/// The facts of a row that its threads hold, whose elements are near `about`.
 template <class T, int V, int N, bool Wide>
-__global__ void __launch_bounds__(512) norm_forward_kernel(NormForward a) {
-    const std::int64_t width = a.extent.width;
-    const int accesses = static_cast<int>(width / V);
-    const float inverse_width = 1.0F / static_cast<float>(width);
-    const bool centred = a.kind == NormKind::Layer;
-    const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.y + threadIdx.y;
-    if (row >= a.extent.rows) return;
-    RowReduce<Wide> reduce;
-    Slice<T, V, N> x;
-    x.fetch(static_cast<const T*>(a.x) + row * width, accesses);
-    if (a.residual != nullptr) add_residual(a, row * width, accesses, x);
-    float mean = 0.0F;
-    if (centred) {
-        for_each_pack<N>(accesses, [&](int n, int) {
-#pragma unroll
-            for (int v = 0; v < V; ++v) mean += widen(x.pack[n].at[v]);
-        });
-        mean = reduce(mean, Plus()) * inverse_width;
-        x.forget();
-    }
-    float square = 0.0F;
-    for_each_pack<N>(accesses, [&](int n, int) {
+__device__ RowFacts facts_of(const NormForward& a, const Slice<T, V, N>& x, float about) {
+    const float inverse_width = 1.0F / static_cast<float>(a.extent.width);
+    Moments moments = PlusMoments::neutral();
+    for_each_pack<N>(static_cast<int>(a.extent.width / V), [&](int n, int) {
 #pragma unroll
         for (int v = 0; v < V; ++v) {
-            const float distance = widen(x.pack[n].at[v]) - mean;
-            square += distance * distance;
+            const float distance = widen(x.pack[n].at[v]) - about;
+            moments.sum += distance;
+            moments.squares += distance * distance;
         }
     });
-    const float deviation = rsqrtf(reduce(square, Plus()) * inverse_width + epsilon);
+    if (a.kind == NormKind::Rms) {
+        const float square = RowReduce<Wide>()(moments.squares, Plus()) * inverse_width;
+        return {0.0F, rsqrtf(square + epsilon)};
+    }
+    moments = RowReduce<Wide>()(moments, PlusMoments());
+    const float mean = moments.sum * inverse_width;
+    const float variance = fmaxf(moments.squares * inverse_width - mean * mean, 0.0F);
+    return {about + mean, rsqrtf(variance + epsilon)};
+}
+
+template <class T, int V, int N, bool Wide>
+__global__ void __launch_bounds__(512) norm_forward_kernel(NormForward a) {
+    const int accesses = static_cast<int>(a.extent.width / V);
+    const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.y + threadIdx.y;
+    if (row >= a.extent.rows) return;
+    const std::int64_t from = row * a.extent.width;
+    const bool centred = a.kind == NormKind::Layer;
+    Slice<T, V, N> x;
+    x.fetch(static_cast<const T*>(a.x) + from, accesses);
+    float first = centred ? widen(static_cast<const T*>(a.x)[from]) : 0.0F;
+    if (a.residual != nullptr) {
+        if (centred) first += widen(static_cast<const T*>(a.residual)[from]);
+        add_residual(a, from, accesses, x);
+    }
+    const auto [mean, deviation] = facts_of<T, V, N, Wide>(a, x, first);
     x.forget();
     for_each_pack<N>(accesses, [&](int n, int at) {
         const Pack<T, V> scale = load_shared<T, V>(static_cast<const T*>(a.gamma) + at * V);
         Pack<T, V> shift{};
         if (a.beta != nullptr) shift = load_shared<T, V>(static_cast<const T*>(a.beta) + at * V);
-        store<T, V>(static_cast<T*>(a.y) + row * width + at * V, make_pack<T, V>([&](int v) {
+        store<T, V>(static_cast<T*>(a.y) + from + at * V, make_pack<T, V>([&](int v) {
                         const float hat = (widen(x.pack[n].at[v]) - mean) * deviation;
                         return hat * widen(scale.at[v]) + widen(shift.at[v]);
                     }));
@@ -69,168 +81,7 @@ __global__ void __launch_bounds__(512) norm_forward_kernel(NormForward a) {
     }
 }
 
-/// Column sums of one row group in shared memory. Each thread touches only the columns of its own packs, in chunks of
-/// up to 16 bytes: all first chunks of a row, then all second ones, so that neighbours do not meet in a bank.
-template <int V>
-struct ColumnSums {
-    static constexpr int chunk = V < 4 ? V : 4;
-    float* sums;
-    int accesses;
-
-    __device__ void add(int at, const float (&terms)[V]) const {
-#pragma unroll
-        for (int v = 0; v < V; v += chunk) {
-            auto* slot = reinterpret_cast<Pack<float, chunk>*>(sums) + v / chunk * accesses + at;
-            Pack<float, chunk> sum = *slot;
-#pragma unroll
-            for (int i = 0; i < chunk; ++i) sum.at[i] += terms[v + i];
-            *slot = sum;
-        }
-    }
-    /// The column whose sum is at `index`.
-    __device__ int column(int index) const {
-        const int slot = index / chunk;
-        return slot % accesses * V + slot / accesses * chunk + index % chunk;
-    }
-};
-
-/// Sums the row groups of a block: one row of gamma partials, and in the second half of `partials` one of beta's.
-template <int V>
-__device__ void write_partials(const NormBackward& a, const float* sums, int both) {
-    const int width = static_cast<int>(a.extent.width);
-    const ColumnSums<V> place{nullptr, width / V};
-    const int threads = static_cast<int>(blockDim.x * blockDim.y);
-    __syncthreads();
-    for (int half = 0; half < both; ++half) {
-        float* out = a.partials + (static_cast<std::int64_t>(half) * gridDim.x + blockIdx.x) * width;
-        for (int i = static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x); i < width; i += threads) {
-            float total = 0.0F;
-            for (int y = 0; y < static_cast<int>(blockDim.y); ++y) total += sums[(y * both + half) * width + i];
-            out[place.column(i)] = total;
-        }
-    }
-}
-
-/// Threads of a backward block: two blocks of 320 fit where a thread has few packs.
-constexpr int backward_threads(int vector, int packs) { return packs <= (vector == 8 ? 4 : 8) ? 320 : 512; }
-
-template <class T, int V, int N, bool Wide>
-__global__ void __launch_bounds__(backward_threads(V, N), backward_threads(V, N) == 320 ? 2 : 1)
-    norm_backward_kernel(NormBackward a) {
-    extern __shared__ float4 shared[];
-    const std::int64_t width = a.extent.width;
-    const int accesses = static_cast<int>(width / V);
-    const float inverse_width = 1.0F / static_cast<float>(width);
-    const bool centred = a.kind == NormKind::Layer;
-    const int both = centred ? 2 : 1;
-    auto* sums = reinterpret_cast<float*>(shared);
-    const ColumnSums<V> gamma_sums{sums + threadIdx.y * both * width, accesses};
-    const ColumnSums<V> beta_sums{gamma_sums.sums + width, accesses};
-    for (int i = static_cast<int>(threadIdx.x); i < both * width; i += static_cast<int>(blockDim.x)) {
-        gamma_sums.sums[i] = 0.0F;
-    }
-    __syncthreads();
-    RowReduce<Wide> reduce;
-    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.y;
-    for (std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.y + threadIdx.y; row < a.extent.rows;
-         row += step) {
-        const float mean = centred ? a.mean[row] : 0.0F;
-        const float deviation = a.deviation[row];
-        Slice<T, V, N> x, grad, residual;
-        x.fetch(static_cast<const T*>(a.x) + row * width, accesses);
-        grad.fetch(static_cast<const T*>(a.grad_y) + row * width, accesses);
-        residual.fetch(static_cast<const T*>(a.residual) + row * width, a.residual != nullptr ? accesses : 0);
-        const auto hat = [&](int n, int v) { return (widen(x.pack[n].at[v]) - mean) * deviation; };
-        float total = 0.0F;
-        float total_hat = 0.0F;
-        for_each_pack<N>(accesses, [&](int n, int at) {
-            const Pack<T, V> scale = load_shared<T, V>(static_cast<const T*>(a.gamma) + at * V);
-            float to_gamma[V], to_beta[V];
-#pragma unroll
-            for (int v = 0; v < V; ++v) {
-                to_beta[v] = widen(grad.pack[n].at[v]);
-                to_gamma[v] = to_beta[v] * hat(n, v);
-                total += to_beta[v] * widen(scale.at[v]);
-                total_hat += to_gamma[v] * widen(scale.at[v]);
-            }
-            gamma_sums.add(at, to_gamma);
-            if (centred) beta_sums.add(at, to_beta);
-        });
-        total = centred ? reduce(total, Plus()) * inverse_width : 0.0F;
-        total_hat = reduce(total_hat, Plus()) * inverse_width;
-        x.forget();
-        grad.forget();
-        for_each_pack<N>(accesses, [&](int n, int at) {
-            const Pack<T, V> scale = load_shared<T, V>(static_cast<const T*>(a.gamma) + at * V);
-            store<T, V>(static_cast<T*>(a.grad_x) + row * width + at * V, make_pack<T, V>([&](int v) {
-                            const float scaled = widen(grad.pack[n].at[v]) * widen(scale.at[v]);
-                            return deviation * (scaled - total - hat(n, v) * total_hat) + widen(residual.pack[n].at[v]);
-                        }));
-        });
-    }
-    write_partials<V>(a, sums, both);
-}
-
-template <class T>
-__global__ void sum_partials_kernel(Partials a) {
-    const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * warp_size + threadIdx.x;
-    const float* from = a.from + blockIdx.y * a.count * a.width + column;
-    float total = 0.0F;
-    if (column < a.width) {
-#pragma unroll 4
-        for (std::int64_t row = threadIdx.y; row < a.count; row += blockDim.y) total += from[row * a.width];
-    }
-    __shared__ float shared[32][warp_size + 1];
-    shared[threadIdx.y][threadIdx.x] = total;
-    __syncthreads();
-    if (threadIdx.y != 0 || column >= a.width) return;
-    for (unsigned y = 1; y < blockDim.y; ++y) total += shared[y][threadIdx.x];
-    static_cast<T*>(blockIdx.y == 0 ? a.sums : a.more)[column] = narrow<T>(total);
-}
-
-/// How a kernel is launched that keeps column sums for each row group of a block.
-struct Residency {
-    dim3 block;
-    unsigned blocks = 1;
-    std::size_t shared = 0;
-};
-
-/// Blocks of as many row groups as keep the most rows in flight: few blocks leave few partials to sum.
-template <class Kernel>
-Outcome<Residency> reside(Kernel kernel, const RowPlan& plan, std::int64_t rows, std::size_t sums_bytes) {
-    constexpr std::size_t most_shared = 220 * 1024;  // of the 227 KiB a block of compute capability 9.0 may have
-    if (sums_bytes > most_shared) return unsupported("a row is too wide for the kernel");
-    TW_TRY(check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most_shared),
-                 "cudaFuncSetAttribute"));
-    const int threads = backward_threads(plan.vector, plan.packs);
-    const int most_groups = std::min<int>(threads / static_cast<int>(plan.block.x), plan.wide ? most_wide_rows : 16);
-    std::int64_t best = 0;
-    Residency chosen;
-    for (int groups = 1; groups <= most_groups && groups * sums_bytes <= most_shared; ++groups) {
-        const std::size_t shared = groups * sums_bytes;
-        const std::int64_t fit = resident_blocks(kernel, groups * static_cast<int>(plan.block.x), shared);
-        const std::int64_t blocks = std::min({fit, (rows + groups - 1) / groups, std::int64_t{most_partials}});
-        if (blocks * groups < best) continue;
-        best = blocks * groups;
-        chosen = {dim3(plan.block.x, static_cast<unsigned>(groups)), static_cast<unsigned>(blocks), shared};
-    }
-    return chosen;
-}
-
 }  // namespace
-
-Status device::sum_partials(const Partials& partials, cudaStream_t stream) {
-    const auto across = static_cast<unsigned>((partials.width + warp_size - 1) / warp_size);
-    return with_type(partials.type, [&]<class T>(T*) {
-        const dim3 grid(across, partials.more == nullptr ? 1 : 2);
-        sum_partials_kernel<T><<<grid, dim3(warp_size, 32), 0, stream>>>(partials);
-        return launched("sum_partials");
-    });
-}
-
-std::size_t partial_bytes(std::int64_t width) {
-    return 2 * static_cast<std::size_t>(device::most_partials) * static_cast<std::size_t>(width) * sizeof(float);
-}
 
 Status launch(const NormForward& norm, cudaStream_t stream) {
     const RowPlan plan = plan_rows(norm.extent);
@@ -241,26 +92,6 @@ Status launch(const NormForward& norm, cudaStream_t stream) {
             return launched("norm forward");
         });
     });
-}
-
-Status launch(const NormBackward& norm, cudaStream_t stream) {
-    const std::int64_t width = norm.extent.width;
-    const bool centred = norm.kind == NormKind::Layer;
-    const RowPlan plan = plan_rows(width, 4, 320);
-    const std::size_t sums_bytes = static_cast<std::size_t>(width) * sizeof(float) * (centred ? 2 : 1);
-    unsigned blocks = 0;
-    TW_TRY(with_type(norm.extent.type, [&]<class T>(T*) {
-        return with_row_plan(plan, [&](auto vector, auto packs, auto wide) -> Status {
-            const auto kernel = norm_backward_kernel<T, decltype(vector)::value, decltype(packs)::value, wide.value>;
-            const Outcome<Residency> residency = reside(kernel, plan, norm.extent.rows, sums_bytes);
-            if (!residency) return residency.fault();
-            blocks = residency->blocks;
-            kernel<<<blocks, residency->block, residency->shared, stream>>>(norm);
-            return launched("norm backward");
-        });
-    }));
-    return sum_partials(
-        {norm.extent.type, norm.partials, blocks, width, norm.grad_gamma, centred ? norm.grad_beta : nullptr}, stream);
 }
 
 }  // namespace tilewright::measure

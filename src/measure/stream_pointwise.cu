@@ -1,66 +1,12 @@
-// Elementwise kernels: a thread reads all operands of a few 16-byte accesses, then computes and writes them, so that
-// enough loads are in flight; blocks are many and short. Each kernel is a functor: read(row, column) gives the operands
-// of one access, write(row, column, operands) what becomes of them, and `ahead` says how many a thread holds.
+// Elementwise kernels: activations, biases, sums, embeddings and the optimizer, each a functor over cells.
 #include <numeric>
 
-#include "measure/stream_device.h"
+#include "measure/stream_cells.h"
 
 namespace tilewright::measure {
 namespace {
 
 using namespace device;
-
-constexpr unsigned cell_threads = 256;
-
-/// A matrix as `count` accesses, `per_row` of them in a row.
-struct Cells {
-    std::uint32_t count, per_row;
-    std::uint64_t magic;  ///< 2^64 / per_row, rounded up: the high half of a product with it divides any 32-bit number
-
-    __device__ std::uint32_t row_of(std::uint32_t cell) const {
-        return per_row == 1 ? cell : static_cast<std::uint32_t>(__umul64hi(magic, cell));
-    }
-};
-
-template <int V, class F>
-__global__ void __launch_bounds__(cell_threads, 4) cells_kernel(Cells cells, F f) {
-    const std::uint32_t first = blockIdx.x * cell_threads * F::ahead + threadIdx.x;
-    const auto each = [&](auto use) {
-#pragma unroll
-        for (int i = 0; i < F::ahead; ++i) {
-            const std::uint32_t cell = first + i * cell_threads;
-            const std::uint32_t row = cells.row_of(cell);
-            if (cell < cells.count)
-                use(i, std::int64_t{row}, static_cast<std::int64_t>(cell - row * cells.per_row) * V);
-        }
-    };
-    typename F::Operands held[F::ahead];
-    each([&](int i, std::int64_t row, std::int64_t column) { held[i] = f.read(row, column); });
-    each([&](int i, std::int64_t row, std::int64_t column) { f.write(row, column, held[i]); });
-}
-
-/// Launches f over `rows` rows of `columns` columns in accesses of V.
-template <int V, class F>
-Status over_cells(std::int64_t rows, std::int64_t columns, F f, cudaStream_t stream) {
-    const std::int64_t count = rows * (columns / V);
-    if (count == 0) return Done{};
-    if (count >= (std::int64_t{1} << 32) - (1 << 22)) return unsupported("more than 2^32 accesses");
-    const auto per_row = static_cast<std::uint32_t>(columns / V);
-    constexpr std::int64_t per_block = cell_threads * F::ahead;
-    const auto blocks = static_cast<unsigned>((count + per_block - 1) / per_block);
-    const Cells cells{static_cast<std::uint32_t>(count), per_row, ~std::uint64_t{0} / per_row + 1};
-    cells_kernel<V><<<blocks, cell_threads, 0, stream>>>(cells, f);
-    return launched("pointwise kernel");
-}
-
-/// Calls f with the access width as a constant: 8 elements when `columns` allows, else 4, 2 or 1.
-template <class F>
-Status with_vector(std::int64_t columns, F f) {
-    if (columns % 8 == 0) return f(std::integral_constant<int, 8>{});
-    if (columns % 4 == 0) return f(std::integral_constant<int, 4>{});
-    if (columns % 2 == 0) return f(std::integral_constant<int, 2>{});
-    return f(std::integral_constant<int, 1>{});
-}
 
 template <Map M, class T, int V>
 struct Mapped {
@@ -157,67 +103,6 @@ struct SwigluBackward {
                     }));
         store<T, V>(to + width,
                     make_pack<T, V>([&](int v) { return widen(in.grad.at[v]) * silu(widen(in.gate.at[v])); }));
-    }
-};
-
-/// One thread turns V pairs; columns count pairs over all rotated heads.
-template <class T, int V>
-struct Turned {
-    static constexpr int ahead = 2;
-    struct Operands {
-        Pack<T, V> first, second;
-    };
-    std::int64_t width, half, positions;
-    float direction;
-    const float2* table;
-    const T* x;
-    T* y;
-
-    __device__ unsigned head_of(std::int64_t pair) const {
-        return static_cast<unsigned>(pair) / static_cast<unsigned>(half);
-    }
-    __device__ std::int64_t place(std::int64_t row, std::int64_t pair) const {
-        return row * width + pair + half * head_of(pair);
-    }
-    __device__ Operands read(std::int64_t row, std::int64_t pair) const {
-        const T* from = x + place(row, pair);
-        return {load<T, V>(from), load<T, V>(from + half)};
-    }
-    __device__ void write(std::int64_t row, std::int64_t pair, const Operands& in) const {
-        const unsigned position = static_cast<unsigned>(row) % static_cast<unsigned>(positions);
-        const float2* angles = table + position * half + (pair - half * head_of(pair));
-        float2 turn[V];
-        if constexpr (V == 1) {
-            turn[0] = __ldg(angles);
-        } else {
-#pragma unroll
-            for (int v = 0; v < V; v += 2) {
-                const float4 two = __ldg(reinterpret_cast<const float4*>(angles + v));
-                turn[v] = {two.x, two.y};
-                turn[v + 1] = {two.z, two.w};
-            }
-        }
-        const auto turned = [&](const Pack<T, V>& from, const Pack<T, V>& other, float sign) {
-            return make_pack<T, V>([&](int v) {
-                return widen(from.at[v]) * turn[v].x + sign * direction * turn[v].y * widen(other.at[v]);
-            });
-        };
-        T* to = y + place(row, pair);
-        store<T, V>(to, turned(in.first, in.second, -1.0F));
-        store<T, V>(to + half, turned(in.second, in.first, 1.0F));
-    }
-};
-
-struct TableEntry {
-    static constexpr int ahead = 1;
-    struct Operands {};
-    std::int64_t half;
-    float2* table;
-
-    __device__ Operands read(std::int64_t, std::int64_t) const { return {}; }
-    __device__ void write(std::int64_t position, std::int64_t i, Operands) const {
-        const double angle = static_cast<double>(position) * pow(10000.0, -static_cast<double>(i) / half);
-        table[position * half + i] = {static_cast<float>(cos(angle)), static_cast<float>(sin(angle))};
     }
 };
 
@@ -340,29 +225,6 @@ Status launch(const Swiglu& s, cudaStream_t stream) {
                                  SwigluBackward<T, V>{width, gate_up, static_cast<const T*>(s.grad_y), y}, stream);
         });
     });
-}
-
-Status launch(const Rotary& r, cudaStream_t stream) {
-    if (r.head_dim % 2 != 0) return unsupported("rotary positions need an even head size");
-    const std::int64_t half = r.head_dim / 2;
-    return with_type(r.extent.type, [&]<class T>(T*) {
-        // Accesses are aligned when both the halves and the rows are multiples of them.
-        return with_vector(std::gcd(r.extent.width, half), [&](auto vector) {
-            constexpr int V = decltype(vector)::value;
-            const Turned<T, V> turned{r.extent.width,
-                                      half,
-                                      r.positions,
-                                      r.direction,
-                                      reinterpret_cast<const float2*>(r.table),
-                                      static_cast<const T*>(r.x),
-                                      static_cast<T*>(r.y)};
-            return over_cells<V>(r.extent.rows, r.heads * half, turned, stream);
-        });
-    });
-}
-
-Status fill_rotary_table(float* table, std::int64_t positions, std::int64_t head_dim, cudaStream_t stream) {
-    return over_cells<1>(positions, head_dim / 2, TableEntry{head_dim / 2, reinterpret_cast<float2*>(table)}, stream);
 }
 
 Status launch(const Embedding& e, cudaStream_t stream) {

@@ -1,6 +1,6 @@
-// Kernels that reduce: column sums (bias gradients), softmax and cross-entropy. Column sums go in two stages: blocks of
+// Kernels that reduce: column sums (bias gradients) and softmax. Column sums go in two stages: blocks of
 // 32 accesses by 8 rows walk down a strip and leave one row of fp32 partials each; a second kernel adds the strips.
-#include "measure/stream_device.h"
+#include "measure/stream_reduce.h"
 
 namespace tilewright::measure {
 namespace {
@@ -64,7 +64,9 @@ __global__ void __launch_bounds__(256) column_sum_kernel(ColumnSum a) {
 
 /// Elements of row `row` that a causal mask leaves.
 __device__ int seen(const Softmax& a, std::int64_t row) {
-    return static_cast<int>(a.queries == 0 ? a.extent.width : a.extent.width - a.queries + 1 + row % a.queries);
+    const auto width = static_cast<unsigned>(a.extent.width);
+    const auto queries = static_cast<unsigned>(a.queries);
+    return static_cast<int>(queries == 0 ? width : width - queries + 1 + static_cast<unsigned>(row) % queries);
 }
 
 /// Puts `value` in place of a pack's elements from number `limit` on.
@@ -74,40 +76,39 @@ __device__ void hide(Pack<T, V>& pack, int limit, float value) {
     for (int v = 0; v < V; ++v) pack.at[v] = v < limit ? pack.at[v] : narrow<T>(value);
 }
 
-/// The row stays in registers as it is stored; the exponentials are taken twice, which costs less than keeping them.
+/// Each thread keeps its exponentials, relative to the largest it has itself: each is taken once and a row needs one
+/// reduction.
 template <class T, int V, int N, bool Wide>
 __global__ void __launch_bounds__(512) softmax_forward_kernel(Softmax a) {
     const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.y + threadIdx.y;
     if (row >= a.extent.rows) return;
     const int limit = seen(a, row);
     const int kept = (limit + V - 1) / V;
-    RowReduce<Wide> reduce;
+    T* y = static_cast<T*>(a.y) + row * a.extent.width;
     Slice<T, V, N> x;
     x.fetch(static_cast<const T*>(a.x) + row * a.extent.width, kept);
-    float most = Most::neutral;
+    for_each_pack<N>(static_cast<int>(a.extent.width / V), [&](int, int at) {
+        if (at >= kept) store<T, V>(y + at * V, {});  // what is hidden waits for nothing
+    });
+    const float scale = a.scale * log2_e;
+    float most = Most::neutral();
     for_each_pack<N>(kept, [&](int n, int at) {
         if ((at + 1) * V > limit) hide(x.pack[n], limit - at * V, -INFINITY);
-#pragma unroll
-        for (int v = 0; v < V; ++v) most = fmaxf(most, widen(x.pack[n].at[v]));
+        most = fmaxf(most, scale * most_of(x.pack[n]));
     });
-    most = reduce(most, Most());
-    x.forget();
-    const float scale = a.scale * log2_e;
-    float shift = -scale * most;
+    float power[N][V];
     float total = 0.0F;
     for_each_pack<N>(kept, [&](int n, int) {
 #pragma unroll
-        for (int v = 0; v < V; ++v) total += exp2_fast(scale * widen(x.pack[n].at[v]) + shift);
-    });
-    shift -= __log2f(reduce(total, Plus()));
-    x.forget();
-    T* y = static_cast<T*>(a.y) + row * a.extent.width;
-    for_each_pack<N>(static_cast<int>(a.extent.width / V), [&](int n, int at) {
-        Pack<T, V> out{};
-        if (at < kept) {
-            out = make_pack<T, V>([&](int v) { return exp2_fast(scale * widen(x.pack[n].at[v]) + shift); });
+        for (int v = 0; v < V; ++v) {
+            power[n][v] = exp2_fast(scale * widen(x.pack[n].at[v]) - most);
+            total += power[n][v];
         }
-        store<T, V>(y + at * V, out);
+    });
+    const Powers all = RowReduce<Wide>()(Powers{most, total}, PlusPowers());
+    const float share = exp2_fast(most - all.most) * reciprocal(all.total);
+    for_each_pack<N>(kept, [&](int n, int at) {
+        store<T, V>(y + at * V, make_pack<T, V>([&](int v) { return power[n][v] * share; }));
     });
 }
 
@@ -139,76 +140,6 @@ __global__ void __launch_bounds__(512) softmax_backward_kernel(Softmax a) {
                         return a.scale * widen(weight.pack[n].at[v]) * (widen(grad.pack[n].at[v]) - inner);
                     }));
     });
-}
-
-constexpr int loss_ahead = 4;  ///< packs a thread of the loss reads before it uses the first
-
-/// Calls f(i, access index) for the next packs of a walk over a row.
-template <class F>
-__device__ void for_ahead(int first, int accesses, F f) {
-#pragma unroll
-    for (int i = 0; i < loss_ahead; ++i) {
-        const int at = first + i * static_cast<int>(blockDim.x);
-        if (at < accesses) f(i, at);
-    }
-}
-
-/// Reads a row, keeping its first packs in shared memory, and returns the base-2 logarithm of the sum of its
-/// exponentials. The largest element and the sum are kept up to date together.
-template <class T, int V>
-__device__ float log2_sum(const T* x, int accesses, int kept, Pack<T, V>* held) {
-    RowReduce<true> reduce;
-    float most = Most::neutral;
-    float total = 0.0F;
-    for (int first = static_cast<int>(threadIdx.x); first < accesses;
-         first += loss_ahead * static_cast<int>(blockDim.x)) {
-        Pack<T, V> pack[loss_ahead];
-        for_ahead(first, accesses, [&](int i, int at) { pack[i] = load<T, V>(x + at * V); });
-        float here = most;
-        for_ahead(first, accesses, [&](int i, int at) {
-            if (at < kept) held[at] = pack[i];
-#pragma unroll
-            for (int v = 0; v < V; ++v) here = fmaxf(here, widen(pack[i].at[v]));
-        });
-        total *= exp2_fast(log2_e * (most - here));
-        most = here;
-        for_ahead(first, accesses, [&](int i, int) {
-#pragma unroll
-            for (int v = 0; v < V; ++v) total += exp2_fast(log2_e * widen(pack[i].at[v]) - log2_e * most);
-        });
-    }
-    const float highest = reduce(most, Most());
-    total = reduce(total * exp2_fast(log2_e * (most - highest)), Plus());
-    return log2_e * highest + __log2f(total);
-}
-
-/// A block walks a row twice: for the sum of its exponentials and for the gradient. What shared memory cannot hold of
-/// it is read again; each thread needs only what it has read itself.
-template <class T, int V>
-__global__ void __launch_bounds__(1024) cross_entropy_kernel(CrossEntropy a, int kept) {
-    extern __shared__ uint4 shared[];
-    auto* held = reinterpret_cast<Pack<T, V>*>(shared);
-    const int accesses = static_cast<int>(a.extent.width / V);
-    const std::int64_t row = blockIdx.x;
-    const T* x = static_cast<const T*>(a.x) + row * a.extent.width;
-    const float log_sum = log2_sum<T, V>(x, accesses, kept, held);
-    const int target = a.targets[row];
-    if (threadIdx.x == 0 && a.loss != nullptr) a.loss[row] = ln_2 * log_sum - widen(x[target]);
-    if (a.grad_x == nullptr) return;
-    if (a.grad_x == a.x) __syncthreads();  // the loss has read its logit before it is overwritten
-    const float share = 1.0F / static_cast<float>(a.extent.rows);
-    T* grad = static_cast<T*>(a.grad_x) + row * a.extent.width;
-    for (int first = static_cast<int>(threadIdx.x); first < accesses;
-         first += loss_ahead * static_cast<int>(blockDim.x)) {
-        Pack<T, V> pack[loss_ahead];
-        for_ahead(first, accesses, [&](int i, int at) { pack[i] = at < kept ? held[at] : load<T, V>(x + at * V); });
-        for_ahead(first, accesses, [&](int i, int at) {
-            store<T, V>(grad + at * V, make_pack<T, V>([&](int v) {
-                            const float hit = at * V + v == target ? 1.0F : 0.0F;
-                            return (exp2_fast(log2_e * widen(pack[i].at[v]) - log_sum) - hit) * share;
-                        }));
-        });
-    }
 }
 
 /// The column sum kernel for an extent and its grid: strips enough for several waves of blocks, or the last one, which
@@ -252,26 +183,6 @@ Status launch(const Softmax& softmax, cudaStream_t stream) {
             kernel<<<row_blocks(plan, softmax.extent.rows), plan.block, 0, stream>>>(softmax);
             return launched("softmax");
         });
-    });
-}
-
-Status launch(const CrossEntropy& loss, cudaStream_t stream) {
-    constexpr std::int64_t most_shared = 216 * 1024;  // of the 227 KiB a block of compute capability 9.0 may have
-    const std::int64_t width = loss.extent.width;
-    const std::int64_t vector = width % 8 == 0 ? 8 : 1;
-    const std::int64_t held = loss.grad_x == nullptr ? 0 : std::min(width * 2, most_shared);
-    // Enough blocks share a multiprocessor to hide each other's reductions, unless shared memory holds only one row.
-    const std::int64_t most_threads = held > most_shared / 2 ? 1024 : 512;
-    const std::int64_t wanted = (width / vector + loss_ahead - 1) / loss_ahead;
-    const auto threads = static_cast<unsigned>(std::clamp<std::int64_t>(wanted, 1, most_threads) + warp_size - 1) /
-                         warp_size * warp_size;
-    return with_type(loss.extent.type, [&]<class T>(T*) -> Status {
-        const auto kernel = vector == 8 ? cross_entropy_kernel<T, 8> : cross_entropy_kernel<T, 1>;
-        TW_TRY(check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most_shared),
-                     "cudaFuncSetAttribute"));
-        kernel<<<static_cast<unsigned>(loss.extent.rows), threads, static_cast<std::size_t>(held), stream>>>(
-            loss, static_cast<int>(held / (2 * vector)));
-        return launched("cross-entropy");
     });
 }
 

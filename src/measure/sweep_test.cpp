@@ -164,6 +164,24 @@ TEST(Sweep, ATornLastLineIsCutOffAndMeasuredAgain) {
     EXPECT_EQ(read_samples(file.text(), file.path)->samples.size(), 3U);
 }
 
+TEST(Sweep, AFileFromBeforeAColumnWasAddedIsStillResumed) {
+    const TemporaryFile file;
+    const auto jobs = jobs_of({"gemm", "--m", "1..3", "--n", "8", "--k", "8"});
+    FakeBench bench;
+    sweep_into(file.path, jobs, bench);
+    const std::string now = file.text();
+    const std::string batch = "\"batch\":1,";
+    std::string before;
+    for (std::size_t at = 0, next = 0; at < now.size(); at = next) {
+        const std::size_t found = now.find(batch, at);
+        before += now.substr(at, found - at);
+        next = found == std::string::npos ? now.size() : found + batch.size();
+    }
+    ASSERT_EQ(now.size() - before.size(), 3 * batch.size());
+    std::ofstream(file.path, std::ios::trunc) << before;
+    EXPECT_EQ(sweep_into(file.path, jobs, bench).skipped, 3U);
+}
+
 TEST(Sweep, WhatFailedIsMeasuredAgainOnlyWhenAskedTo) {
     const TemporaryFile file;
     const auto jobs = jobs_of({"gemm", "--m", "1..3", "--n", "8", "--k", "8"});

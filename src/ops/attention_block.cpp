@@ -81,6 +81,14 @@ void softmax(Builder& b, std::int64_t rows, std::int64_t width) {
     b.backward(step);
 }
 
+/// Both sides of a dropout and its mask of bytes are kept: 5 a s T with the softmax's output (Korthikanti et al. 2022).
+void drop_probabilities(Builder& b, std::int64_t rows, std::int64_t width) {
+    if (!b.drops) return;
+    const double both = 1.0 + 1.0 / b.element;
+    b.forward(Piece{"attention dropout", Component::Attention, StreamKind::Pointwise, rows, width, 1, both, both});
+    b.backward(Piece{"attention dropout backward", Component::Attention, StreamKind::Pointwise, rows, width, both, 1});
+}
+
 void unfused(Builder& b, const Widths& w, const Span& span) {
     const std::int64_t batch = b.work.batch * b.shape.heads;
     const Precision precision = b.work.precision == Precision::Fp8 ? Precision::Bf16 : b.work.precision;
@@ -98,6 +106,7 @@ void unfused(Builder& b, const Widths& w, const Span& span) {
     b.backward(product("attention score dK", {Layout::NT, kv, d, q}));
     b.backward(product("attention score dQ", {Layout::NN, q, d, kv}));
     softmax(b, batch * q, kv);
+    drop_probabilities(b, batch * q, kv);
     b.forward(product("attention value", {Layout::NN, q, dv, kv}, output));
     b.backward(product("attention value dV", {Layout::NT, kv, dv, q}));
     b.backward(product("attention value dP", {Layout::TN, q, kv, dv}));

@@ -67,15 +67,13 @@ void latent_keys_and_values(Builder& b, const Widths& w, const Latent& latent) {
 void query_key_value(Builder& b, const Widths& w) {
     const Shape& s = b.shape;
     const std::int64_t out = w.query + w.key + w.value;
-    const bool turned = rotates(s);
-    const bool all_kept = s.norms.query_key || !turned || b.ideal;
     b.linear({.names = {"qkv", "qkv dX", "qkv dW", "qkv dB"},
               .component = Component::Qkv,
               .in = s.hidden,
               .out = out,
               .bias = s.bias.qkv,
-              .saved = all_kept ? out : w.value});
-    const bool joined_by_rotary = turned && !b.eager;
+              .saved = out});  // values are a view of it
+    const bool joined_by_rotary = rotates(s) && !b.eager;
     if (!b.ideal && !joined_by_rotary) b.backward(pointwise("qkv split backward", Component::Qkv, b.tokens, out));
 }
 

@@ -28,6 +28,8 @@ Builder::Builder(const Shape& whole, const Workload& workload)
       element(storage_bytes(workload.precision)),
       training(workload.phase == Phase::Train && !workload.forward_only),
       eager(workload.runtime == Runtime::Eager),
+      compiled(workload.runtime == Runtime::Compiled),
+      drops(workload.dropout && workload.phase == Phase::Train),
       ideal(workload.runtime == Runtime::Ideal) {}
 
 void Builder::forward(Op op) {
@@ -76,6 +78,7 @@ void Builder::linear(const Linear& l) {
         sizes.batch = batch;
         sizes.precision = precision;
         sizes.grouped = grouped;
+        sizes.pads = compiled;
         return Op{name, l.component, Pass::Forward, 1, sizes, {kept}};
     };
     forward(gemm(l.names.forward, {Layout::TN, rows, l.out, l.in}, saved));
@@ -142,19 +145,30 @@ void Builder::share_over_ranks(std::string_view name) {
                Pass::Backward);
 }
 
+void Builder::mark_layer_end() {
+    for (auto op = forward_.rbegin(); op != forward_.rend() && op->part == Part::Layer; ++op) {
+        const bool product = std::holds_alternative<Gemm>(op->work) && op->saved.value == 0.0;
+        const bool passes_on = op->component == Component::Communication || op->component == Component::Residual;
+        if (!product && !passes_on) return;
+        op->ends_layer = true;
+        if (product) return;
+    }
+}
+
 void Builder::recompute_layers() {
     if (!training || work.recompute == Recompute::None) return;
     std::vector<Op> again;
-    bool input_kept = work.recompute != Recompute::Full;
+    bool input_kept = !keeps_input_only(work.recompute);
     for (Op& op : forward_) {
-        if (!is_recomputed(op, work.recompute)) continue;
-        Op second = op;
-        second.pass = Pass::Recompute;
-        second.saved = {};
-        again.push_back(second);
-        op.saved = {};
-        if (!input_kept) op.saved = {bytes_of(shared_tokens, shape.hidden, element)};
-        input_kept = true;
+        const bool repeated = is_recomputed(op, work.recompute);
+        if (repeated) {
+            again.push_back(op);
+            again.back().pass = Pass::Recompute;
+            again.back().saved = {};
+        }
+        if (op.part == Part::Layer && !is_kept(op, work.recompute)) op.saved = {};
+        if (repeated && !input_kept) op.saved = {bytes_of(shared_tokens, shape.hidden, element)};
+        input_kept = input_kept || repeated;
     }
     backward_.insert(backward_.end(), std::make_move_iterator(again.rbegin()), std::make_move_iterator(again.rend()));
 }

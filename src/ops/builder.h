@@ -68,6 +68,8 @@ public:
     const int element;       ///< bytes of one activation
     const bool training;     ///< backward kernels are launched and activations kept
     const bool eager;        ///< every pointwise step is a kernel
+    const bool compiled;     ///< pointwise steps share kernels, and products are padded
+    const bool drops;        ///< dropout is on
     const bool ideal;        ///< every pointwise step that a product's epilogue could do is free
     std::int64_t count = 1;  ///< layers that the next kernels stand for
     Part part = Part::Embedding;
@@ -89,6 +91,9 @@ public:
     void sum_over_ranks(std::string_view name);
     void share_over_ranks(std::string_view name);
 
+    /// Marks the last product of a layer and what moves or adds its result.
+    void mark_layer_end();
+
     /// Forward kernels of the layers again, ahead of their backward pass, and less kept, as the workload asks.
     void recompute_layers();
 
@@ -100,6 +105,10 @@ private:
 
     std::vector<Op> forward_, backward_, update_;
 };
+
+/// Whether what a layer's forward kernel writes is still there in the backward pass. Where scores are made again, what
+/// they are made into is kept.
+bool is_kept(const Op& op, Recompute recompute);
 
 /// Norm-free attention half of a layer: projections, positions, attention, output projection.
 void attention_block(Builder& builder);

@@ -35,17 +35,29 @@ void add_residual(Builder& b, int branches) {
     b.forward(sum);
 }
 
+/// Dropout of what a half adds to the stream. Where the addition is not a kernel of its own it becomes one.
+void drop_branch(Builder& b, Component component) {
+    if (!b.drops) return;
+    const double mask = 1.0 / b.element;
+    const double written = b.eager ? 1.0 + mask : mask;
+    b.forward(Piece{"dropout", component, StreamKind::Pointwise, b.shared_tokens, b.shape.hidden, 1, written, mask});
+    b.backward(
+        Piece{"dropout backward", component, StreamKind::Pointwise, b.shared_tokens, b.shape.hidden, 1.0 + mask, 1});
+}
+
 void sequential(Builder& b, bool joined) {
     pre_norm(b, attention_norm, joined ? 1 : 0);
     b.share_over_ranks("attention input exchange");
     attention_block(b);
     b.sum_over_ranks("attention output exchange");
+    drop_branch(b, Component::Projection);
     post_norm(b, attention_post_norm);
     if (b.eager) add_residual(b, 1);
     pre_norm(b, mlp_norm, 1);
     b.share_over_ranks("mlp input exchange");
     mlp_block(b);
     b.sum_over_ranks("mlp output exchange");
+    drop_branch(b, Component::Mlp);
     post_norm(b, mlp_post_norm);
     if (!joined) add_residual(b, 1);
 }
@@ -63,6 +75,7 @@ void parallel(Builder& b, bool joined) {
     }
     mlp_block(b);
     b.sum_over_ranks("layer output exchange");
+    drop_branch(b, Component::Mlp);
     if (!joined) add_residual(b, 2);
 }
 
@@ -71,6 +84,7 @@ void parallel(Builder& b, bool joined) {
 void layers(Builder& b, Surroundings surroundings) {
     const bool joined = b.ideal || (surroundings == Surroundings::Stack && !b.eager);
     b.shape.block == BlockForm::Parallel ? parallel(b, joined) : sequential(b, joined);
+    b.mark_layer_end();
 }
 
 }  // namespace tilewright::lowering

@@ -166,8 +166,10 @@ TEST(Layer, HasTheseProducts) {
         const OpGraph graph = lower_layer(c.shape, c.work);
         const Op* op = find_op(graph, c.name);
         ASSERT_NE(op, nullptr) << c.name;
-        EXPECT_EQ(std::get<Gemm>(op->work), c.gemm)
-            << c.name << " " << std::get<Gemm>(op->work).m << " " << std::get<Gemm>(op->work).batch;
+        Gemm found = std::get<Gemm>(op->work);
+        EXPECT_EQ(found.pads, op->component != Component::Attention && c.work.runtime == Runtime::Compiled) << c.name;
+        found.pads = false;
+        EXPECT_EQ(found, c.gemm) << c.name << " " << found.m << " " << found.batch;
     }
 }
 

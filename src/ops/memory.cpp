@@ -18,15 +18,18 @@ constexpr double matrix_workspace = 32.0 * 1024 * 1024;
 /// Of what comes and goes during a step, what PyTorch's caching allocator holds and cannot hand out (assumed).
 constexpr double fragmented = 0.03;
 
-/// Tensors alive only around one kernel: the most that any writes, with what a streaming kernel reads.
+/// Tensors alive only around one kernel: the most that any writes, with what a streaming kernel reads; of that, a
+/// backward kernel reads one tensor that was kept anyway.
 Bytes transient(const OpGraph& graph) {
     Bytes largest;
     for (const Op& op : graph.ops) {
         const Gemm* gemm = std::get_if<Gemm>(&op.work);
         const bool into_gradient = gemm != nullptr && gemm->layout == Layout::NT;
         if (op.pass == Pass::Update || op.component == Component::Communication || into_gradient) continue;
-        const bool stream = std::holds_alternative<Stream>(op.work);
-        largest = std::max(largest, bytes_written(op) + (stream ? bytes_read(op) : Bytes{}));
+        const Bytes written = bytes_written(op);
+        const Bytes read = std::holds_alternative<Stream>(op.work) ? bytes_read(op) : Bytes{};
+        const Bytes kept = op.pass == Pass::Backward ? std::min(written, read) : Bytes{};
+        largest = std::max(largest, written + read - kept);
     }
     return largest;
 }
@@ -51,11 +54,13 @@ void add_saved(const OpGraph& graph, double layer_input, MemoryPieces& pieces) {
         if (op.part == Part::Embedding) pieces.embedding_saved += kept;
         if (op.part == Part::Head) pieces.head_saved += kept;
         if (op.part != Part::Layer || op.pass != Pass::Forward) continue;
-        for (Recompute mode : {Recompute::None, Recompute::Selective, Recompute::Full}) {
-            if (!is_recomputed(op, mode)) pieces.layer_saved[static_cast<std::size_t>(mode)] += kept;
+        for (Recompute mode : {Recompute::None, Recompute::Selective}) {
+            if (is_kept(op, mode)) pieces.layer_saved[static_cast<std::size_t>(mode)] += kept;
         }
     }
-    pieces.layer_saved[static_cast<std::size_t>(Recompute::Full)] += layer_input;
+    for (Recompute mode : {Recompute::Full, Recompute::Early}) {
+        pieces.layer_saved[static_cast<std::size_t>(mode)] = layer_input;
+    }
 }
 
 /// Parameters by where they lie; a tied table counts at both ends.
@@ -90,6 +95,24 @@ double in_flight(const Workload& work, double stages_after) {
     return std::min(static_cast<double>(work.micro_batches), stages_after + 1 + more);
 }
 
+void add_up(Memory& m) {
+    m.fragmentation = (m.activations + m.workspace) * fragmented;
+    m.total = m.parameters + m.gradients + m.optimizer + m.activations + m.kv_cache + m.workspace + m.fragmentation;
+}
+
+/// Gradients that PyTorch frees between steps (zero_grad's set_to_none) come as activations go: the most is alive at
+/// the loss, without them, or after the backward pass, without activations. Those that are summed over micro-batches or
+/// kept in a buffer beside an fp32 copy are always there.
+Memory at_peak(Memory m, const Workload& work) {
+    Memory after = m;
+    after.activations = {};
+    after.workspace = {matrix_workspace};
+    if (work.micro_batches == 1 && work.master == MasterWeights::None) m.gradients = {};
+    add_up(m);
+    add_up(after);
+    return after.total > m.total ? after : m;
+}
+
 Memory memory_of(const Stage& stage, const MemoryPieces& pieces, const Workload& work) {
     const Parallelism& parallel = work.parallel;
     const double share = stage.layers / pieces.layers;
@@ -116,19 +139,23 @@ Memory memory_of(const Stage& stage, const MemoryPieces& pieces, const Workload&
     m.kv_cache = {pieces.kv_cache * share};
     m.workspace = {pieces.transient + matrix_workspace};
     // a layer made again is whole for a while; ZeRO 3 gathers one layer while it computes with another
-    if (training && work.recompute == Recompute::Full) m.workspace += {pieces.layer_saved[0] / pieces.layers};
+    if (training && keeps_input_only(work.recompute)) m.workspace += {pieces.layer_saved[0] / pieces.layers};
     if (parallel.zero_stage == 3 && ranks > 1) m.workspace += {(training ? 3 : 2) * layer_bytes};
-    m.fragmentation = (m.activations + m.workspace) * fragmented;
-    m.total = m.parameters + m.gradients + m.optimizer + m.activations + m.kv_cache + m.workspace + m.fragmentation;
-    return m;
+    return at_peak(m, work);
 }
 
 }  // namespace
 
+bool lowering::is_kept(const Op& op, Recompute recompute) {
+    if (keeps_input_only(recompute)) return false;
+    return !is_recomputed(op, recompute) || std::holds_alternative<Gemm>(op.work);
+}
+
 bool is_recomputed(const Op& op, Recompute recompute) {
     if (op.part != Part::Layer || op.pass != Pass::Forward || recompute == Recompute::None) return false;
     const bool scores = op.component == Component::Attention && !std::holds_alternative<Attention>(op.work);
-    return recompute == Recompute::Full || scores;
+    if (recompute == Recompute::Selective) return scores;
+    return recompute == Recompute::Full || !op.ends_layer;
 }
 
 MemoryPieces memory_pieces(const Shape& shape, const Workload& workload) {

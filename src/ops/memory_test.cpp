@@ -17,12 +17,32 @@ Workload with(Parallelism parallel) {
 
 TEST(Memory, KeepsEightBytesAParameterInTraining) {
     const double n = parameters(gpt2());
-    const Memory m = memory(gpt2(), {});
+    Workload work;
+    work.micro_batches = 2;
+    const Memory m = memory(gpt2(), work);
     EXPECT_EQ(m.parameters.value, 2 * n);
     EXPECT_EQ(m.gradients.value, 2 * n);
     EXPECT_EQ(m.optimizer.value, 4 * n);
     EXPECT_EQ(m.kv_cache.value, 0);
     EXPECT_EQ(m.total.value, 8 * n + m.activations.value + m.workspace.value + m.fragmentation.value);
+}
+
+/// PyTorch's cross-entropy over T v logits in fp32: their log-softmax, its gradient and that of its input are alive
+/// together, 12 bytes each.
+TEST(Memory, PeaksAtTheLossOrAfterTheBackwardPass) {
+    const double n = parameters(gpt2());
+    Workload work;
+    work.runtime = Runtime::Eager;
+    const Memory loss = memory(gpt2(), work);
+    const MemoryPieces pieces = memory_pieces(gpt2(), work);
+    const double logits = 4.0 * 2048 * static_cast<double>(gpt2().vocab), final_norm = 4.0 * 2048 * 768 * 2;
+    EXPECT_EQ(loss.gradients.value, 0);
+    EXPECT_EQ(pieces.head_saved + pieces.transient, 12 * logits + final_norm);
+    work.batch = 1;
+    work.seq = 16;
+    const Memory update = memory(gpt2(), work);
+    EXPECT_EQ(update.gradients.value, 2 * n);
+    EXPECT_EQ(update.activations.value, 0);
 }
 
 TEST(Memory, ShardsByZeroStage) {
@@ -32,7 +52,9 @@ TEST(Memory, ShardsByZeroStage) {
         double parameters, gradients, optimizer;
     };
     for (const Case& c : {Case{0, 1, 1, 1}, {1, 1, 1, 4}, {2, 1, 4, 4}, {3, 4, 4, 4}}) {
-        const Memory m = memory(gpt2(), with({.dp = 4, .zero_stage = c.stage}));
+        Workload work = with({.dp = 4, .zero_stage = c.stage});
+        work.micro_batches = 2;
+        const Memory m = memory(gpt2(), work);
         EXPECT_EQ(m.parameters.value, 2 * n / c.parameters) << c.stage;
         EXPECT_EQ(m.gradients.value, 2 * n / c.gradients) << c.stage;
         EXPECT_EQ(m.optimizer.value, 4 * n / c.optimizer) << c.stage;
@@ -54,8 +76,9 @@ TEST(Memory, KeepsEighteenBytesAParameterBesideAnFp32Copy) {
     EXPECT_EQ((m.parameters + m.gradients + m.optimizer).value, 18 * parameters(gpt2()));
 }
 
-/// Korthikanti et al. 2205.05198, table 2, of one layer in units of s b h without dropout's masks: T h (8 + 24/t) +
-/// 2 a s T unsplit, a t-th of all of it with sequence parallelism, without scores when they are made again, 2 in full.
+/// Korthikanti et al. 2205.05198, table 2, of one layer without dropout: T h (8 + 24/t) + 2 a s T unsplit, with it
+/// T h (10 + 24/t) + 5 a s T, a t-th of all of it with sequence parallelism, without scores when they are made again, 2
+/// in full.
 TEST(Memory, OfALayerFollowsTheLiterature) {
     Shape shape = gpt2();
     shape.layers = 1;
@@ -72,6 +95,11 @@ TEST(Memory, OfALayerFollowsTheLiterature) {
     EXPECT_EQ(layer(4, true, Recompute::None), (tokens * h * 32 + scores) / 4);
     EXPECT_EQ(layer(4, true, Recompute::Full), tokens * h * 2 / 4);
     EXPECT_EQ(layer(1, false, Recompute::Full), tokens * h * 2);
+    EXPECT_EQ(layer(1, false, Recompute::Early), tokens * h * 2);
+    work.dropout = true;
+    EXPECT_EQ(layer(4, false, Recompute::None), tokens * h * (10 + 24.0 / 4) + 2.5 * scores / 4);
+    EXPECT_EQ(layer(4, true, Recompute::None), (tokens * h * 34 + 2.5 * scores) / 4);
+    EXPECT_EQ(layer(4, true, Recompute::Selective), tokens * h * 34 / 4);
 }
 
 TEST(Memory, HoldsAMicroBatchForEveryStageInFlight) {

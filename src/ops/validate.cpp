@@ -57,7 +57,7 @@ void check_lengths(const Workload& w, Problems& problems) {
 
 void check_attention(const Shape& s, const Workload& w, Problems& problems) {
     const std::int64_t widest = s.latent ? std::max(s.head_dim, s.latent->v_dim) : s.head_dim;
-    const bool fused = w.attention == AttentionBackend::Cudnn || w.attention == AttentionBackend::Flash2;
+    const bool fused = w.attention != AttentionBackend::Auto && w.attention != AttentionBackend::Unfused;
     if (fused && widest > 256) {
         problems.push_back({"attention", 0,
                             std::string(name_of(w.attention)) + " has no kernel for heads of " + text(widest),

@@ -2,6 +2,7 @@
 #include "plan/pieces.h"
 
 #include "ops/shard.h"
+#include "tilewright/names.h"
 
 namespace tilewright::planning {
 namespace {
@@ -25,7 +26,9 @@ void take(Pieces& pieces, const PricedOp& priced) {
     if (op.part == Part::Embedding) add(pieces.embedding);
     if (op.part == Part::Head) add(pieces.head);
     if (op.part == Part::Layer) add(op.pass == Pass::Forward ? pieces.forward : pieces.backward);
-    if (is_recomputed(op, Recompute::Selective)) add(pieces.scores);
+    for (const auto& [name, mode] : names<Recompute>) {
+        if (is_recomputed(op, mode)) add(pieces.again[static_cast<std::size_t>(mode)]);
+    }
     pieces.flops += flops(op).value * static_cast<double>(op.count);
 }
 

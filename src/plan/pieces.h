@@ -18,13 +18,13 @@ Spent operator*(const Spent& a, double factor);
 
 struct Pieces {
     MemoryPieces memory;
-    Spent forward, backward;     ///< of all layers
-    Spent scores;                ///< of the forward kernels that selective recomputation repeats
-    Spent embedding, head;       ///< both passes
-    double flops = 0;            ///< of one micro-batch
-    double energy_j = 0;         ///< of one micro-batch, above idle
-    double hand_over_bytes = 0;  ///< from one pipeline stage to the next
-    double low = 1, high = 1;    ///< the interval's ends over the time
+    Spent forward, backward;                   ///< of all layers
+    std::array<Spent, recompute_count> again;  ///< of the forward kernels that each way of recomputation repeats
+    Spent embedding, head;                     ///< both passes
+    double flops = 0;                          ///< of one micro-batch
+    double energy_j = 0;                       ///< of one micro-batch, above idle
+    double hand_over_bytes = 0;                ///< from one pipeline stage to the next
+    double low = 1, high = 1;                  ///< the interval's ends over the time
     Evidence evidence = Evidence::Assumed;
 };
 

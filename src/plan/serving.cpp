@@ -46,26 +46,38 @@ std::int64_t cached_tokens(const ServingPoint& one, const Device& device) {
     return each > 0.0 ? static_cast<std::int64_t>(std::max(0.0, room) / each) : 0;
 }
 
+/// The points and the limit of one tensor split.
+void add_split(Serving& serving, const Shape& shape, Workload work, const Pricer& pricer) {
+    constexpr std::int64_t most_requests = 1024;
+    const Seconds first_token = price_phase(shape, work, Phase::Prefill, pricer).sum.time;
+    const auto point_at = [&](std::int64_t batch) {
+        work.batch = batch;
+        ServingPoint point = point_of(shape, work, pricer);
+        point.first_token = first_token;
+        return point;
+    };
+    Serving::Limit limit{work.parallel.tp, 0, largest_micro_batch(shape, work, pricer.device()), 0};
+    for (std::int64_t batch = 1; batch <= most_requests; batch *= 2) {
+        const ServingPoint point = point_at(batch);
+        if (batch == 1) limit.cached_tokens = cached_tokens(point, pricer.device());
+        if (limit.compute_batch == 0 && point.bound == Bound::Compute) limit.compute_batch = batch;
+        if (point.fits) serving.points.push_back(point);
+    }
+    if (limit.full_batch > 0 && serving.points.back().batch != limit.full_batch) {
+        serving.points.push_back(point_at(limit.full_batch));
+    }
+    serving.limits.push_back(limit);
+}
+
 }  // namespace
 
 Serving serve(const Shape& shape, const Workload& base, const Pricer& pricer) {
-    constexpr std::int64_t most_requests = 1024;
     Serving serving;
     Workload work = base;
+    work.phase = Phase::Decode;
+    work.batch = 1;
     for (work.parallel.tp = 1; work.parallel.tp <= pricer.device().node_size; work.parallel.tp *= 2) {
-        work.phase = Phase::Decode;
-        work.batch = 1;
-        if (!validate(shape, work).empty()) continue;
-        const Seconds first_token = price_phase(shape, work, Phase::Prefill, pricer).sum.time;
-        Serving::Limit limit{work.parallel.tp, 0, 0};
-        for (; work.batch <= most_requests; work.batch *= 2) {
-            ServingPoint point = point_of(shape, work, pricer);
-            point.first_token = first_token;
-            if (work.batch == 1) limit.cached_tokens = cached_tokens(point, pricer.device());
-            if (limit.compute_batch == 0 && point.bound == Bound::Compute) limit.compute_batch = work.batch;
-            if (point.fits) serving.points.push_back(point);
-        }
-        serving.limits.push_back(limit);
+        if (validate(shape, work).empty()) add_split(serving, shape, work, pricer);
     }
     return serving;
 }

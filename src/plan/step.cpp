@@ -11,9 +11,18 @@ namespace tilewright {
 namespace planning {
 namespace {
 
-/// Thread blocks that NCCL keeps on as many units while a collective runs (its default number of channels on NVLink
-/// nodes, assumed): what computes beside it has so many fewer.
-constexpr double channels = 16.0;
+/// How much slower products run while a collective takes units, bandwidth and power beside them: the mean of A100,
+/// H100, MI210 and MI250 nodes (Lee et al. 2025, arXiv 2507.03114; at most 40%).
+constexpr double contention = 0.189;
+
+/// Standard deviation of how fast parts of one kind compute under their power limit, over the mean. Fitted on every
+/// other published run (docs/clusters.md); identical parts are published to lie within 8% in the mean of five clusters,
+/// within 22% in the worst (Sinha et al. 2022, arXiv 2208.11035), which is 0.015 to 0.04.
+constexpr double spread = 0.03;
+
+/// Deviations by which the slowest of `parts` is expected to lie behind the mean: within 5% of that of a normal
+/// distribution from two parts to ten thousand.
+double slowest_of(double parts) { return parts < 2.0 ? 0.0 : std::sqrt(2.0 * std::log(parts)) - 0.6; }
 
 class Stepping {
 public:
@@ -22,9 +31,7 @@ public:
         stage_layers_ = static_cast<double>(ceil_div(static_cast<std::int64_t>(pieces.memory.layers), parallel_.pp));
         share_ = stage_layers_ / pieces.memory.layers;
         micro_batches_ = static_cast<double>(work.micro_batches);
-        again_ = work.recompute == Recompute::Full        ? pieces.forward
-                 : work.recompute == Recompute::Selective ? pieces.scores
-                                                          : Spent{};
+        again_ = pieces.again[static_cast<std::size_t>(work.recompute)];
         const double ends =
             parallel_.pp == 1 ? 0.0 : std::max(pieces.memory.embedding_parameters, pieces.memory.head_parameters);
         const double both =
@@ -114,6 +121,7 @@ private:
         const double reduced =
             moved(sharded ? CollectiveKind::ReduceScatter : CollectiveKind::AllReduce, gradient_bytes());
         add_beside(StepTerm::GradientReduction, times * reduced, times * backward_window(), times * stage_layers_);
+        if (parallel_.zero_stage == 2) add(StepTerm::Accumulation, times * time_of(made_ready()));
         if (!sharded) return;
         add_beside(StepTerm::ParameterGather, moved(CollectiveKind::AllGather, element()), forward_window(),
                    stage_layers_);
@@ -132,6 +140,7 @@ private:
         const double part = both > 0.0 ? late / both : 0.0;
         add(StepTerm::ParameterGather, m * gather * part, m * gather * (1.0 - part));
         add(StepTerm::GradientReduction, m * reduce * part, m * reduce * (1.0 - part));
+        add(StepTerm::Accumulation, m * time_of(made_ready()));
     }
 
     void update() {
@@ -155,10 +164,27 @@ private:
         return stream;
     }
 
+    /// Gradients of a micro-batch before PyTorch's FSDP reduces them: joined into one tensor, cast to the type that is
+    /// reduced, divided by the ranks (torch/distributed/fsdp/_runtime_utils.py).
+    Stream made_ready() const {
+        const double parameters = lowering::replicas(parallel_) > 1 ? dense_ + routed_ : 0.0;
+        const double sum = gradient_bytes(), own = element(), cast = sum > own ? 1.0 : 0.0;
+        Stream stream{StreamKind::Pointwise, static_cast<std::int64_t>(parameters), 1, {}, {}};
+        stream.read = {parameters * (own + cast * own + sum)};
+        stream.written = {parameters * (own + cast * sum + sum)};
+        return stream;
+    }
+
     Step finish() {
         double hidden = 0.0;
         for (const StepShare& share : step_.terms) hidden += share.hidden.value;
-        add(StepTerm::Contention, hidden * channels / static_cast<double>(pricer_.device().units));
+        add(StepTerm::Contention, hidden * contention);
+        double computed = 0.0;
+        for (StepTerm term : {StepTerm::Forward, StepTerm::Backward, StepTerm::Recompute, StepTerm::Embedding,
+                              StepTerm::Head, StepTerm::PipelineBubble}) {
+            computed += step_.term(term).exposed.value;
+        }
+        add(StepTerm::Stragglers, computed * spread * slowest_of(static_cast<double>(gpu_count(parallel_))));
         for (const StepShare& share : step_.terms) step_.time += share.exposed;
         step_.low = step_.time * pieces_.low;
         step_.high = step_.time * pieces_.high;

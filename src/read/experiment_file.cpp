@@ -158,6 +158,7 @@ private:
         Fields fields(table, "[[check]]", report_);
         Check check;
         check.kind = fields.text("kind").value_or("");
+        check.device = fields.text("device").value_or("");
         const std::vector<std::string> known = check_names();
         if (std::find(known.begin(), known.end(), check.kind) == known.end()) {
             const WordFault fault = unknown_word(check.kind, known);
@@ -174,6 +175,7 @@ private:
     void read_published(const Value& table) {
         Fields fields(table, "[[published]]", report_);
         const std::string device = fields.text("device").value_or("");
+        const std::string apart = fields.text("apart").value_or("");
         const Value* series = fields.ask("series");
         const Value* x = fields.ask("x");
         const Value* y = fields.ask("y");
@@ -189,7 +191,7 @@ private:
             const double value = real != nullptr ? *real : whole != nullptr ? static_cast<double>(*whole) : 0.0;
             if (!(value > 0.0)) return refuse((*values)[i], "y", "a list of numbers above 0");
             const std::string line = series == nullptr ? "" : label_of(*series).value_or("");
-            out_.published.push_back({device, places[i], line, value});
+            out_.published.push_back({device, places[i], line, value, apart});
         }
     }
 

@@ -42,6 +42,7 @@ void read_how(CsvCells& cells, PublishedRun& run) {
     work.runtime = cells.word<Runtime>("runtime").value_or(work.runtime);
     work.attention = cells.word<AttentionBackend>("attention").value_or(work.attention);
     work.overlap = cells.word<Overlap>("overlap").value_or(work.overlap);
+    work.dropout = cells.flag("dropout").value_or(false);
     work.master = cells.word<MasterWeights>("master").value_or(MasterWeights::Fp32);
     run.global_batch = cells.integer("global_batch", sizes);
     if (const auto batch = cells.optional_integer("micro_batch", sizes)) run.micro_batch = {*batch};

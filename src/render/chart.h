@@ -30,6 +30,7 @@ struct Series {
     std::vector<std::string> notes{};   ///< what hovering over a point shows; neighbours with the same note share it
     std::vector<std::string> labels{};  ///< what stands beside a point or at the end of a bar, where there is room
     bool quiet = false;                 ///< drawn in grey: a reference, not a subject
+    std::string like{};                 ///< the name of an earlier series whose colour it shares
 };
 
 /// A line across the plot: the current value, a limit.

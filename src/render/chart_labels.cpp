@@ -77,6 +77,16 @@ void take_lines(const Chart& chart, const Layout& layout, Taken& taken) {
     }
 }
 
+void take_whiskers(const Series& series, const Layout& layout, Taken& taken) {
+    const std::vector<Point> points = places(series, layout);
+    for (std::size_t i = 0; i < std::min({points.size(), series.low.size(), series.high.size()}); ++i) {
+        const double top = std::max(layout.plot.top, layout.y.at(series.high[i]));
+        const double bottom = std::min(layout.plot.bottom, layout.y.at(series.low[i]));
+        for (double y = top; is_finite(points[i]) && y <= bottom; y += line_height / 2)
+            taken.add_mark({points[i].x, y});
+    }
+}
+
 void take_points_and_bars(const Chart& chart, const Layout& layout, Taken& taken) {
     for (std::size_t s = 0; s < chart.series.size(); ++s) {
         const bool dots = chart.series[s].mark == Mark::Points;
@@ -85,6 +95,7 @@ void take_points_and_bars(const Chart& chart, const Layout& layout, Taken& taken
         for (const Point& point : dots ? places(chart.series[s], layout) : std::vector<Point>{}) {
             if (is_finite(point)) taken.add_mark(point);
         }
+        if (dots) take_whiskers(chart.series[s], layout, taken);
     }
 }
 
@@ -113,7 +124,7 @@ void label_marks(const Chart& chart, Layout& layout, Taken& taken) {
     for (std::size_t s = 0; s < chart.series.size(); ++s) {
         const Series& series = chart.series[s];
         const bool lying = !chart.y.categories.empty();
-        const bool barred = series.mark == Mark::Bars;
+        const bool barred = series.mark == Mark::Bars || series.mark == Mark::StackedBars;
         const std::vector<Box> boxes = barred ? bars(chart, s, layout) : std::vector<Box>{};
         const std::vector<Point> points = barred ? std::vector<Point>{} : places(series, layout);
         for (std::size_t i = 0; i < std::min(series.labels.size(), std::max(boxes.size(), points.size())); ++i) {

@@ -159,7 +159,13 @@ std::vector<std::string> fold(std::string_view text, double width, double size) 
 std::vector<int> colours(const Chart& chart) {
     std::vector<int> chosen;
     int next = 0;
-    for (const Series& series : chart.series) chosen.push_back(series.quiet ? -1 : next++ % palette_size);
+    for (const Series& series : chart.series) {
+        const auto twin = std::find_if(chart.series.begin(), chart.series.end(), [&](const Series& other) {
+            return !series.like.empty() && other.name == series.like;
+        });
+        const auto place = static_cast<std::size_t>(twin - chart.series.begin());
+        chosen.push_back(place < chosen.size() ? chosen[place] : series.quiet ? -1 : next++ % palette_size);
+    }
     return chosen;
 }
 

@@ -69,11 +69,13 @@ std::size_t note_runs(const Drawing& drawing) {
     return runs;
 }
 
-/// The name of a series that is one path and, where its notes are many, each of them once and which point has which.
+/// The name of a series that is one path and, where its notes are many or belong to points of a line, each of them once
+/// and which point has which.
 std::string data_attributes(const Drawing& drawing, const std::vector<Point>& points) {
     std::string out = fmt::format(" data-series=\"{}\"", escape(drawing.own().name));
     const bool dots = drawing.dense && drawing.own().mark == Mark::Points;
-    if (drawing.own().notes.empty() || !(dots || note_runs(drawing) > many_points)) return out;
+    const bool listed = dots || drawing.own().mark == Mark::Line || note_runs(drawing) > many_points;
+    if (drawing.own().notes.empty() || !listed) return out;
     std::map<std::string_view, std::size_t> known;
     std::string notes;
     std::string which;
@@ -88,12 +90,12 @@ std::string data_attributes(const Drawing& drawing, const std::vector<Point>& po
 
 /// Transparent strokes to hover over, one for each run of points with the same note.
 std::string hit_paths(const Drawing& drawing, const std::vector<Point>& points) {
-    if (note_runs(drawing) > many_points) return "";
+    if (drawing.own().mark == Mark::Line || note_runs(drawing) > many_points) return "";  // their notes are listed
     std::string out;
     for (std::size_t begin = 0; begin < points.size();) {
         std::size_t end = begin + 1;
         while (end < points.size() && drawing.note(end) == drawing.note(begin)) ++end;
-        const std::string d = path(points, begin, std::min(end + 1, points.size()), drawing.own().mark == Mark::Steps);
+        const std::string d = path(points, begin, std::min(end + 1, points.size()), true);
         if (!drawing.note(begin).empty() && !d.empty()) {
             out += fmt::format("<path class=\"hit\" d=\"{}\">{}</path>\n", d, title_element(drawing.note(begin)));
         }

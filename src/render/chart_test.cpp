@@ -124,11 +124,33 @@ TEST(Chart, OddValuesLeaveNoTraceInTheNumbers) {
 }
 
 TEST(Chart, EscapesWhatFilesSay) {
-    Chart chart{"a<b & \"c\"", "d>e", {}, {}, {{"<script>", Mark::Line, {0, 1}, {0, 1}, {}, {}, {"x\ny"}}}};
+    Chart chart{"a<b & \"c\"", "d>e", {}, {}, {{"<script>", Mark::Steps, {0, 1}, {0, 1}, {}, {}, {"x\ny"}}}};
     const std::string text = svg(chart);
     EXPECT_NE(text.find("<title>a&lt;b &amp; &quot;c&quot;</title><desc>d&gt;e</desc>"), std::string::npos);
     EXPECT_EQ(text.find("<script>"), std::string::npos);
     EXPECT_NE(text.find("<title>x&#10;y</title>"), std::string::npos);
+}
+
+TEST(Chart, NoTextStandsOnAWhisker) {
+    Chart chart{"",
+                "",
+                {},
+                {},
+                {{"", Mark::Points, {1.0, 2.0}, {1.1, 1.1}, {0.9, 0.9}, {1.3, 1.3}}},
+                {{1.0, "as it is", false}}};
+    const Layout layout = lay_out(chart, {});
+    const auto named = std::find_if(layout.texts.begin(), layout.texts.end(),
+                                    [](const Text& text) { return text.words == "as it is"; });
+    ASSERT_NE(named, layout.texts.end());
+    for (const Point& point : places(chart.series[0], layout)) {
+        EXPECT_FALSE(named->at.x - text_width(named->words) < point.x && point.x < named->at.x);
+    }
+}
+
+TEST(Chart, ATwinHasTheColourOfItsLine) {
+    Chart chart{"", "", {}, {}, {{"a", Mark::Line}, {"b", Mark::Line}, {"", Mark::Points}, {"c", Mark::Line}}};
+    chart.series[2].like = "b";
+    EXPECT_EQ(colours(chart), (std::vector<int>{0, 1, 1, 2}));
 }
 
 TEST(Chart, AThousandPointsAreOnePath) {

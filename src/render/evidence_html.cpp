@@ -71,6 +71,52 @@ std::string sources(const Prediction& prediction) {
     return html_table({{""}, {""}}, rows);
 }
 
+/// How the errors of a profile call the families, in the same order.
+constexpr std::array<std::string_view, families.size()> ops = {"gemm", "attention", "stream", "collective"};
+
+/// Groups too small to say anything, and clocks, which are no property of the kernel.
+bool worth_a_row(const ErrorLine& line) { return line.by != "clock" && (line.by == "all" || line.points >= 5); }
+
+std::vector<std::string> error_row(const ErrorLine& line, std::string_view family) {
+    return {line.by == "all" ? std::string(family) : "",
+            line.by == "bound" ? "bound by " + line.group : line.group,
+            grouped_text(static_cast<double>(line.points)),
+            percent_text(line.mean),
+            percent_text(line.median),
+            percent_text(line.p95),
+            percent_text(line.inside),
+            percent_text(line.roofline)};
+}
+
+/// The errors of the families that the step has kernels of.
+std::string error_table(const Prediction& prediction) {
+    std::vector<std::vector<std::string>> rows;
+    const auto all = by_family(prediction.step);
+    for (std::size_t i = 0; i < families.size(); ++i) {
+        for (const ErrorLine& line : prediction.errors) {
+            if (line.op == ops[i] && all[i].time.value > 0 && worth_a_row(line))
+                rows.push_back(error_row(line, families[i]));
+        }
+    }
+    const std::string title = element("h3", "Errors on kernels that were held out of the fit");
+    if (rows.empty()) {
+        return title + element("p", "None are known: no kernel of this GPU was held out.");
+    }
+    return title +
+           html_table({{"kernels"},
+                       {"which"},
+                       {"held out", Align::Right, true},
+                       {"mean", Align::Right},
+                       {"median", Align::Right, true},
+                       {"95% within", Align::Right},
+                       {"in interval", Align::Right, true},
+                       {"roofline", Align::Right}},
+                      rows) +
+           element("p",
+                   "Fractions of the measured time. In interval: the share that lies within the 90% interval. "
+                   "Roofline: the mean error of a fitted roofline with a launch time on the same kernels.");
+}
+
 constexpr std::array<std::string_view, 5> assumptions = {
     "Kernels are queued back to back, one after another, on an otherwise idle GPU; communication does not overlap "
     "computation.",
@@ -82,8 +128,8 @@ constexpr std::array<std::string_view, 5> assumptions = {
 }  // namespace
 
 std::string evidence_html(const Prediction& prediction) {
-    std::string out =
-        family_table(prediction.step) + sources(prediction) + element("h3", "Assumed throughout") + "<ul>\n";
+    std::string out = family_table(prediction.step) + sources(prediction) + error_table(prediction) +
+                      element("h3", "Assumed throughout") + "<ul>\n";
     for (const std::string_view line : assumptions) out += element("li", line);
     return out + "</ul>\n";
 }

@@ -58,11 +58,23 @@ struct GalleryEntry {
 };
 std::string gallery_markdown(const std::vector<GalleryEntry>& entries);
 
-/// "On h200 the claim does not hold: … (predicted, fitted)."
+/// By what was measured, where that is enough to tell, else by the prediction.
+const Judgement& best_judgement(const Outcome& outcome);
+
+/// What that rests on: "measured", or "predicted, fitted".
+std::string basis_text(const Outcome& outcome);
+
+/// "On h200 the claim does not hold (measured): …; the prediction (fitted) agrees."
 std::string verdict_sentence(const Outcome& outcome);
 
-/// "12% off the 9 published values"; empty where there is nothing to compare with.
-std::string agreement_text(const Agreement& agreement, std::string_view seen);
+/// "12.0%", of shares "2.3 points".
+std::string error_text(const Agreement& agreement, Measure measure);
+
+/// "The prediction is 12.0% off the 9 published values."; empty where there is nothing to compare with.
+std::string agreement_text(const Agreement& agreement, Measure measure, std::string_view seen);
+
+/// "published a100".
+std::string published_title(const Outcome& outcome);
 
 /// "TFLOP/s", "µs", "% of the time".
 std::string unit_of(Measure measure);

@@ -48,6 +48,16 @@ Series points_of(const Figure& figure, const std::string& name, const Places& pl
     return points;
 }
 
+/// From the first to the last value of the sweep, with a little air.
+void set_ends(Axis& axis, const Places& places) {
+    std::vector<double> values;
+    for (const std::string& label : places.labels()) values.push_back(places.of(label));
+    const auto [first, last] = std::minmax_element(values.begin(), values.end());
+    const double air = 0.02 * (*last - *first);
+    axis.from = *first - air;
+    axis.to = *last + air;
+}
+
 /// Published means lie across the whole sweep.
 void add_levels(Chart& chart, const Outcome& outcome, const Places& places) {
     for (const FigureCell& cell : outcome.published.cells) {
@@ -65,7 +75,7 @@ void add_published(Chart& chart, const Outcome& outcome, const Places& places) {
     const bool elsewhere = !outcome.device.starts_with(outcome.published_device);
     if (outcome.published.cells.empty() || elsewhere) return;
     if (outcome.experiment.means) return add_levels(chart, outcome, places);
-    Series points = points_of(outcome.published, "published " + outcome.published_device, places);
+    Series points = points_of(outcome.published, published_title(outcome), places);
     points.quiet = true;
     chart.series.push_back(std::move(points));
 }
@@ -87,6 +97,25 @@ void add_predicted(Chart& chart, const Outcome& outcome, const Places& places) {
         chart.series.push_back(line_of(outcome.predicted, name, places, all.size() == 1));
         if (all.size() == 1) chart.series.back().name = "predicted";
     }
+}
+
+/// Points in the colours of the lines that predict them; a sweep of one series is a line itself.
+void add_measured(Chart& chart, const Outcome& outcome, const Places& places) {
+    constexpr std::size_t a_sweep = 24;
+    const std::vector<std::string> all = outcome.measured.all_series();
+    const bool one = outcome.predicted.all_series().size() == 1;
+    if (places.words() || (one && outcome.measured.cells.size() < a_sweep)) {
+        if (!all.empty()) chart.series.push_back(points_of(outcome.measured, "measured", places));
+        return;
+    }
+    for (const std::string& name : all) {
+        Series series = line_of(outcome.measured, name, places, false);
+        series.name = one ? "measured" : "";
+        series.mark = one ? Mark::Line : Mark::Points;
+        series.like = one ? "" : name;
+        chart.series.push_back(std::move(series));
+    }
+    if (!one && !all.empty()) chart.y.label += "; lines predicted, points measured";
 }
 
 /// Bars of shares, each category as predicted and as published.
@@ -131,10 +160,11 @@ std::string outcome_svg(const Outcome& outcome, ChartSize size) {
     if (places.words()) chart.x.categories = places.labels();
     constexpr double largest_size = 1 << 17;  // of a matrix; larger values of x are counts
     chart.x.binary = !places.words() && places.of(places.labels().back()) <= largest_size;
+    if (!places.words() && !chart.x.log) set_ends(chart.x, places);
     if (experiment.means) add_published(chart, outcome, places);  // lines lie behind, points before
     add_predicted(chart, outcome, places);
     if (!experiment.means) add_published(chart, outcome, places);
-    if (!outcome.measured.cells.empty()) chart.series.push_back(points_of(outcome.measured, "measured", places));
+    add_measured(chart, outcome, places);
     return svg(chart, size);
 }
 

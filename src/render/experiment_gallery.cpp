@@ -24,7 +24,7 @@ One experiment: `tilewright reproduce wave-quantization --gpu h200`. What an H20
 `attention`, `stream`, `layer`) prints it, and `bench/h200_session.sh` measures it in its stage `paper`.
 
 The A100's products were fitted to some of these logs, among others ([model](model.md)), so how far it is off the published values is agreement, not a test; its attention and streams are assumed. The H200's were
-fitted to some of our samples. Prices of kernels are at the top clock, as short runs are; those of layers and models under the power cap. *Off* is the mean error of the predictions against the published values and against our samples. In the plots lines are predictions, grey points and lines are published, other points measured.
+fitted to some of our samples. Prices of kernels are at the top clock, as short runs are; those of layers and models under the power cap. A sample taken below the top clock is brought to it by what of its price follows the clock. A verdict is by what was measured where most of the sweep was, else by the prediction, and says which; what slows a kernel down is in both cases the term of its price that grew most. *Off* is the mean error of the predictions against the published values and against our samples; of shares, in percentage points. In the plots lines are predictions, grey points and lines are published, other points measured.
 
 )";
 
@@ -34,12 +34,13 @@ std::string verdict_cell(const Judgement& judgement) {
 
 /// Samples of a few points say nothing of a whole sweep.
 std::string measured_cell(const Outcome& outcome) {
-    if (outcome.measured.cells.empty()) return "not measured yet";
+    if (outcome.measured.cells.empty()) return "not measured";
+    if (!outcome.experiment.devices.empty()) return "one GPU of several";
     return outcome.by_measurement.verdict == Verdict::Unknown ? "a few points" : verdict_cell(outcome.by_measurement);
 }
 
-std::string error_cell(const Agreement& agreement) {
-    return agreement.values == 0 ? "" : percent_text(agreement.mean_error);
+std::string error_cell(const Agreement& agreement, Measure measure) {
+    return agreement.values == 0 ? "" : error_text(agreement, measure);
 }
 
 std::string value_cell(const FigureCell* cell) { return cell == nullptr ? "" : " " + digits3(cell->y); }
@@ -54,8 +55,8 @@ void append_summary(std::string& out, const std::vector<GalleryEntry>& entries) 
         const Outcome& last = entry.outcomes.back();
         out += fmt::format("| [{}](#{}) | {} | {} | {} | {} | {} | {} |\n", first.experiment.title,
                            first.experiment.name, verdict_cell(first.by_publication), verdict_cell(first.by_prediction),
-                           error_cell(first.with_published), verdict_cell(last.by_prediction), measured_cell(last),
-                           error_cell(last.with_measured));
+                           error_cell(first.with_published, first.experiment.measure), verdict_cell(last.by_prediction),
+                           measured_cell(last), error_cell(last.with_measured, first.experiment.measure));
     }
 }
 
@@ -63,12 +64,16 @@ void append_summary(std::string& out, const std::vector<GalleryEntry>& entries) 
 void append_differences(std::string& out, const std::vector<GalleryEntry>& entries) {
     out += "\n## Claims that weaken on the H200, or differ between the two\n\n";
     for (const GalleryEntry& entry : entries) {
-        const Judgement& before = entry.outcomes.front().by_prediction;
-        const Judgement& after = entry.outcomes.back().by_prediction;
+        const Outcome& ours = entry.outcomes.back();
+        const Outcome& theirs = entry.outcomes.front();
+        const bool published = theirs.by_publication.verdict != Verdict::Unknown;
+        const Judgement& before = published ? theirs.by_publication : theirs.by_prediction;
+        const Judgement& after = best_judgement(ours);
         if (before.verdict == after.verdict && after.verdict == Verdict::Holds) continue;
-        const Experiment& experiment = entry.outcomes.front().experiment;
-        out += fmt::format("- [{}](#{}). {}\n  - A100, {}: {}.\n  - H200, {}: {}.\n", experiment.title, experiment.name,
-                           experiment.claim, name_of(before.verdict), before.why, name_of(after.verdict), after.why);
+        const Experiment& experiment = theirs.experiment;
+        out += fmt::format("- [{}](#{}). {}\n  - A100 ({}), {}: {}.\n  - H200 ({}), {}: {}.\n", experiment.title,
+                           experiment.name, experiment.claim, published ? "published" : basis_text(theirs),
+                           name_of(before.verdict), before.why, basis_text(ours), name_of(after.verdict), after.why);
     }
 }
 
@@ -77,11 +82,12 @@ void append_table(std::string& out, const GalleryEntry& entry) {
     const Outcome& paper = entry.outcomes.front();
     const Outcome& ours = entry.outcomes.back();
     const OutcomeTable first(paper), last(ours);
+    const bool several = entry.outcomes.size() == 1;  // GPUs in one outcome
     std::vector<std::pair<std::string, const Figure*>> columns = {
-        {paper.published_device + " published", &paper.published},
-        {paper.device + " predicted", &first.predicted},
-        {ours.device + " predicted", entry.outcomes.size() > 1 ? &last.predicted : nullptr},
-        {ours.device + " measured", &last.measured}};
+        {published_title(paper), &paper.published},
+        {several ? "predicted" : "predicted " + paper.device, &first.predicted},
+        {"predicted " + ours.device, several ? nullptr : &last.predicted},
+        {several ? "measured" : "measured " + ours.device, &last.measured}};
     std::erase_if(columns, [](const auto& one) { return one.second == nullptr || one.second->cells.empty(); });
     const std::string series = series_title(paper.experiment);
     out += fmt::format("\n| {} |{}", x_title(paper.experiment), series.empty() ? "" : " " + series + " |");
@@ -105,12 +111,16 @@ void append_entry(std::string& out, const GalleryEntry& entry) {
         out += fmt::format("- By the published values it {}: {}.\n",
                            name_of(entry.outcomes.front().by_publication.verdict),
                            entry.outcomes.front().by_publication.why);
-    for (const Outcome& outcome : entry.outcomes) out += "- " + verdict_sentence(outcome) + "\n";
-    for (const std::string& text : {agreement_text(entry.outcomes.front().with_published, "published"),
-                                    agreement_text(entry.outcomes.back().with_measured, "measured")}) {
-        if (!text.empty()) out += "- The prediction is " + text + ".\n";
+    for (Outcome outcome : entry.outcomes) {
+        outcome.by_publication = {};  // told already
+        out += "- " + verdict_sentence(outcome) + "\n";
     }
-    if (entry.outcomes.back().measured.cells.empty()) out += "- On an H200 it is not measured yet.\n";
+    for (const std::string& text :
+         {agreement_text(entry.outcomes.front().with_published, experiment.measure, "published"),
+          agreement_text(entry.outcomes.back().with_measured, experiment.measure, "measured")}) {
+        if (!text.empty()) out += "- " + text + "\n";
+    }
+    if (entry.outcomes.back().measured.cells.empty()) out += "- On an H200 it is not measured.\n";
     out += fmt::format("\nPublished values: {}.{}{}\n\n", experiment.source, experiment.note.empty() ? "" : " ",
                        experiment.note);
     for (const std::string& plot : entry.plots) {

@@ -30,7 +30,8 @@ void write_figure(JsonWriter& json, std::string_view key, const Figure& figure) 
 
 void write_agreement(JsonWriter& json, std::string_view key, const Agreement& agreement) {
     if (agreement.values == 0) return;
-    json.key(key).object().field("values", agreement.values).field("mean_error", agreement.mean_error).end();
+    json.key(key).object().field("values", agreement.values).field("mean_error", agreement.mean_error);
+    json.field("values_not_compared", agreement.apart).end();
 }
 
 }  // namespace

@@ -39,7 +39,29 @@ TEST(ExperimentText, ShowsTheRowsAskedForAndThosePublished) {
 
 TEST(ExperimentText, TheVerdictIsASentence) {
     EXPECT_EQ(verdict_sentence(outcome()),
-              "On h200 the claim holds: it goes up (predicted, measured); measured, it does not hold: it does not.");
+              "On h200 the claim does not hold (measured): it does not; by the prediction (measured) it holds: it goes "
+              "up.");
+    Outcome alike = outcome();
+    alike.by_measurement = {Verdict::Holds, "it goes up"};
+    EXPECT_EQ(verdict_sentence(alike),
+              "On h200 the claim holds (measured): it goes up; the prediction (measured) agrees.");
+    Outcome unmeasured = outcome();
+    unmeasured.by_measurement = {};
+    unmeasured.evidence = Evidence::Fitted;
+    EXPECT_EQ(verdict_sentence(unmeasured), "On h200 the claim holds (predicted, fitted): it goes up.");
+    unmeasured.device = "a100-80-sxm";
+    unmeasured.by_publication = {Verdict::Partly, "it wavers"};
+    EXPECT_EQ(verdict_sentence(unmeasured),
+              "On a100-80-sxm the claim holds (predicted, fitted): it goes up; by what was published for this GPU it "
+              "holds in part: it wavers.");
+}
+
+TEST(ExperimentText, SaysWhatIsNotCompared) {
+    EXPECT_EQ(agreement_text({4, 0.062, 5, "host time"}, Measure::Rate, "published"),
+              "The prediction is 6.2% off the 4 published values; 5 more are not compared: host time.");
+    EXPECT_EQ(agreement_text({1, 0.021, 0, ""}, Measure::Share, "measured"),
+              "The prediction is 2.1 points off the 1 measured value.");
+    EXPECT_EQ(agreement_text({}, Measure::Rate, "measured"), "");
 }
 
 TEST(ExperimentJson, LeavesOutWhatIsNotKnown) {
@@ -58,6 +80,16 @@ TEST(ExperimentChart, HasPublishedValuesOfTheSameGpuOnly) {
     EXPECT_TRUE(contains(outcome_svg(other), "measured"));
 }
 
+TEST(ExperimentChart, PointsMeasuredHaveTheColourOfTheirLine) {
+    Outcome several = outcome();
+    several.predicted.cells.push_back({.x = "64", .series = "2", .y = 12, .low = 11, .high = 13});
+    several.predicted.cells.push_back({.x = "128", .series = "2", .y = 15, .low = 14, .high = 16});
+    several.measured.cells = {{.x = "64", .series = "2", .y = 13, .low = 13, .high = 13}};
+    const std::string text = outcome_svg(several);
+    EXPECT_TRUE(contains(text, "lines predicted, points measured"));
+    EXPECT_TRUE(contains(text, "class=\"dot s1 f1\"")) << text;
+}
+
 TEST(ExperimentChart, SharesAreStackedBesideThosePublished) {
     Outcome shares = outcome();
     shares.experiment.measure = Measure::Share;
@@ -71,11 +103,15 @@ TEST(Gallery, PutsTwoGpusInOneTableAndNamesWhatDiffers) {
     first.device = "a100-80-sxm";
     first.measured.cells.clear();
     Outcome second = outcome();
-    second.by_prediction = {Verdict::Partly, "it goes up here and there"};
+    first.by_measurement = {};
+    second.by_measurement = {Verdict::Partly, "it goes up here and there"};
     const std::string page = gallery_markdown({{{first, second}, {"paper/a.svg", "paper/b.svg"}}});
-    EXPECT_TRUE(contains(page, "| n | t | a100 published | a100-80-sxm predicted | h200 predicted | h200 measured |"));
+    EXPECT_TRUE(contains(page, "| n | t | published a100 | predicted a100-80-sxm | predicted h200 | measured h200 |"));
     EXPECT_TRUE(contains(page, "| 64 | 1 | | 20.0 | 20.0 | 21.0 |\n")) << page;
-    EXPECT_TRUE(contains(page, "  - A100, holds: it goes up.\n  - H200, holds in part: it goes up here and there.\n"));
+    EXPECT_TRUE(contains(page,
+                         "  - A100 (predicted, measured), holds: it goes up.\n"
+                         "  - H200 (measured), holds in part: it goes up here and there.\n"))
+        << page;
     EXPECT_TRUE(contains(page, "paper/b.svg"));
 }
 

@@ -37,6 +37,10 @@ std::string x_title(const Experiment& experiment) {
     return experiment.means ? experiment.series_label : experiment.x_label;
 }
 
+std::string published_title(const Outcome& outcome) {
+    return "published" + (outcome.published_device.empty() ? "" : " " + outcome.published_device);
+}
+
 std::string series_title(const Experiment& experiment) { return experiment.means ? "" : experiment.series_label; }
 
 OutcomeTable::OutcomeTable(const Outcome& outcome)
@@ -49,20 +53,43 @@ OutcomeTable::OutcomeTable(const Outcome& outcome)
     }
 }
 
+const Judgement& best_judgement(const Outcome& outcome) {
+    return outcome.by_measurement.verdict == Verdict::Unknown ? outcome.by_prediction : outcome.by_measurement;
+}
+
+std::string basis_text(const Outcome& outcome) {
+    if (outcome.by_measurement.verdict != Verdict::Unknown) return "measured";
+    return fmt::format("predicted, {}", name_of(outcome.evidence));
+}
+
 std::string verdict_sentence(const Outcome& outcome) {
-    const auto clause = [](const Judgement& by) { return fmt::format("{}: {}", name_of(by.verdict), by.why); };
-    std::string text = fmt::format("On {} the claim {}", outcome.device, name_of(outcome.by_prediction.verdict));
-    if (!outcome.by_prediction.why.empty()) text += ": " + outcome.by_prediction.why;
-    text += fmt::format(" (predicted, {})", name_of(outcome.evidence));
-    if (outcome.by_measurement.verdict != Verdict::Unknown)
-        text += fmt::format("; measured, it {}", clause(outcome.by_measurement));
+    const Judgement& best = best_judgement(outcome);
+    std::string text =
+        fmt::format("On {} the claim {} ({})", outcome.device, name_of(best.verdict), basis_text(outcome));
+    if (!best.why.empty()) text += ": " + best.why;
+    const auto add = [&](const std::string& by, const Judgement& other) {
+        if (other.verdict == Verdict::Unknown) return;
+        text += other.verdict == best.verdict ? fmt::format("; {} agrees", by)
+                                              : fmt::format("; by {} it {}: {}", by, name_of(other.verdict), other.why);
+    };
+    if (&best == &outcome.by_measurement)
+        add(fmt::format("the prediction ({})", name_of(outcome.evidence)), outcome.by_prediction);
+    if (!outcome.published_device.empty() && outcome.device.starts_with(outcome.published_device))
+        add("what was published for this GPU", outcome.by_publication);
     return text + ".";
 }
 
-std::string agreement_text(const Agreement& agreement, std::string_view seen) {
+std::string error_text(const Agreement& agreement, Measure measure) {
+    if (measure != Measure::Share) return percent_text(agreement.mean_error);
+    return fmt::format("{:.1f} points", 100.0 * agreement.mean_error);
+}
+
+std::string agreement_text(const Agreement& agreement, Measure measure, std::string_view seen) {
     if (agreement.values == 0) return "";
-    return fmt::format("{} off the {} {} value{}", percent_text(agreement.mean_error), agreement.values, seen,
-                       agreement.values == 1 ? "" : "s");
+    std::string text = fmt::format("The prediction is {} off the {} {} value{}", error_text(agreement, measure),
+                                   agreement.values, seen, agreement.values == 1 ? "" : "s");
+    if (agreement.apart > 0) text += fmt::format("; {} more are not compared: {}", agreement.apart, agreement.why);
+    return text + ".";
 }
 
 std::string experiments_text(const std::vector<Experiment>& experiments, const Style& style) {
@@ -90,7 +117,7 @@ std::string outcome_text(const Outcome& outcome, const Style& style) {
     std::vector<Column> columns = {{x_title(experiment)}};
     if (with_series) columns.push_back({series_title(experiment)});
     const bool published = !outcome.published.cells.empty();
-    if (published) columns.push_back({"published " + outcome.published_device, Align::Right});
+    if (published) columns.push_back({published_title(outcome), Align::Right});
     columns.insert(columns.end(), {{"predicted", Align::Right}, {"interval"}});
     if (!lines.measured.cells.empty()) columns.push_back({"measured", Align::Right});
     Table table(columns);
@@ -105,9 +132,9 @@ std::string outcome_text(const Outcome& outcome, const Style& style) {
     }
     table.append_to(out, style);
     out += "\n";
-    for (const std::string& text :
-         {agreement_text(outcome.with_published, "published"), agreement_text(outcome.with_measured, "measured")}) {
-        if (!text.empty()) append_paragraph(out, "The prediction is " + text + ".", 2, style);
+    for (const std::string& text : {agreement_text(outcome.with_published, experiment.measure, "published"),
+                                    agreement_text(outcome.with_measured, experiment.measure, "measured")}) {
+        if (!text.empty()) append_paragraph(out, text, 2, style);
     }
     append_paragraph(out, "Verdict: " + verdict_sentence(outcome), 2, style);
     return out;

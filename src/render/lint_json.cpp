@@ -15,7 +15,8 @@ void write_findings(JsonWriter& json, const std::vector<Finding>& findings) {
         json.key("fixes").array();
         for (const Fix& fix : finding.fixes) {
             json.object().field("dimension", fix.dimension).field("from", fix.from).field("to", fix.to);
-            json.field("gain_s", fix.gain.value).field("parameter_change", fix.parameter_change).end();
+            json.field("gain_s", fix.gain.value).field("removes_s", fix.removes.value);
+            json.field("parameter_change", fix.parameter_change).end();
         }
         json.end().end();
     }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "render/lint.h"
 #include "render/units.h"
@@ -68,12 +69,22 @@ std::string sentence(const LintReport& report) {
                        report.device.name);
 }
 
+/// What of the gain is the finding's, where that is not about all: a model of another size, or two faults at once.
+std::string removes_text(const Fix& fix) {
+    constexpr double about = 0.05;
+    if (fix.removes.value <= 0 || std::abs(fix.removes / fix.gain - 1.0) <= about) return "";
+    const bool other_faults = fix.parameter_change == 0 && fix.removes < fix.gain;
+    if (other_faults) return fmt::format(" ({} of that is this fault)", time_text(fix.removes));
+    return fmt::format(" ({}{} at equal work)", fix.gain.value < 0 ? "saves " : "", time_text(fix.removes));
+}
+
 }  // namespace
 
 std::string fix_text(const Fix& fix) {
     std::string text = fmt::format("{} {} -> {}", fix.dimension, fix.from, fix.to);
     if (fix.gain.value > 0) text += " saves " + time_text(fix.gain);
     if (fix.gain.value < 0) text += " costs " + time_text(fix.gain * -1.0);
+    text += removes_text(fix);
     if (fix.parameter_change != 0) text += ", " + signed_count_text(fix.parameter_change) + " parameters";
     return text;
 }

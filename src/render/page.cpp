@@ -35,7 +35,7 @@ nav a{margin-right:14px}a{color:var(--accent)}
 #tip{position:absolute;z-index:2;pointer-events:none;background:var(--ink);color:var(--paper);font-size:.82rem;line-height:1.35;padding:6px 9px;border-radius:4px;white-space:pre-line;max-width:260px}
 #dot{fill:none;stroke:var(--ink);stroke-width:2;pointer-events:none}
 @media (max-width:560px){body{padding:16px 16px 40px}.wide{display:none}.narrow{display:block}.minor{display:none}h1{font-size:1.4rem}}
-@media print{article+article,section~article{break-before:page}body{max-width:none;padding:0;font-size:11pt}.wide{display:block}.narrow,nav,#tip{display:none}.minor{display:table-cell}h2{break-after:avoid}.verdict,.facts li{border:1px solid var(--line)}}
+@media print{article+article,section~article{break-before:page}body{max-width:none;padding:0;font-size:11pt}.wide{display:block}.narrow,nav,#tip{display:none}.minor{display:table-cell}h2,h2+p{break-after:avoid}.verdict,.facts li{border:1px solid var(--line)}}
 )css";
 
 constexpr std::string_view script = R"js(
@@ -99,7 +99,7 @@ const show = event => {
     const at = new DOMPoint(event.clientX, event.clientY).matrixTransform(root.getScreenCTM().inverse());
     const hit = nearest(root, at);
     if (hit) {
-      text = describe(root, hit) + (text ? "\n" + text : "");
+      text = describe(root, hit) + (text && !hit.path.dataset.which ? "\n" + text : "");
       dot.setAttribute("cx", hit.x);
       dot.setAttribute("cy", hit.y);
       root.append(dot);
@@ -144,8 +144,17 @@ std::string page(std::string_view title, std::string_view description, std::stri
         escape(title), escape(description), style, svg_style(), body, script);
 }
 
+std::string prose(std::string_view words) {
+    constexpr std::string_view arrow = "-&gt;";
+    std::string text = escape(words);
+    for (std::size_t at = text.find(arrow); at != std::string::npos; at = text.find(arrow, at)) {
+        text.replace(at, arrow.size(), "→");
+    }
+    return text;
+}
+
 std::string element(std::string_view name, std::string_view words) {
-    return fmt::format("<{0}>{1}</{0}>\n", name, escape(words));
+    return fmt::format("<{0}>{1}</{0}>\n", name, prose(words));
 }
 
 std::string section(std::string_view title, std::string_view body, std::string_view kind) {
@@ -165,7 +174,7 @@ std::string html_table(const std::vector<HtmlColumn>& columns, const std::vector
     for (const std::vector<std::string>& row : rows) {
         out += "<tr>";
         for (std::size_t i = 0; i < row.size() && i < columns.size(); ++i) {
-            out += fmt::format("<td{}>{}</td>", attributes_of(columns[i]), escape(row[i]));
+            out += fmt::format("<td{}>{}</td>", attributes_of(columns[i]), prose(row[i]));
         }
         out += "</tr>\n";
     }

@@ -13,7 +13,10 @@ namespace tilewright::render {
 /// The whole document around a body.
 std::string page(std::string_view title, std::string_view description, std::string_view body);
 
-/// `<name>words</name>`, the words escaped.
+/// Words as HTML: escaped, an arrow as one character, which no line break parts.
+std::string prose(std::string_view words);
+
+/// `<name>words</name>`, the words as prose.
 std::string element(std::string_view name, std::string_view words);
 
 /// A section under a heading; `body` is HTML.

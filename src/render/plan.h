@@ -36,4 +36,10 @@ void write_step(JsonWriter& json, const Step& step);
 std::string serving_text(const Shape& shape, const Device& device, const Serving& serving, const Style& style);
 std::string serving_json(const Shape& shape, const Device& device, const Serving& serving);
 
+/// "from batch 256", or that it never does.
+std::string takeover_text(const Serving::Limit& limit);
+
+/// The limits and the points, inside an object that is already open.
+void write_serving(JsonWriter& json, const Serving& serving);
+
 }  // namespace tilewright::render

@@ -31,7 +31,7 @@ void add_sharding(Flags& flags, int zero_stage) {
 
 void add_recompute(Flags& flags, Recompute recompute) {
     if (recompute == Recompute::Selective) flags.add("recompute-granularity selective");
-    if (recompute == Recompute::Full)
+    if (keeps_input_only(recompute))
         flags.add("recompute-granularity full --recompute-method uniform --recompute-num-layers 1");
 }
 
@@ -82,7 +82,7 @@ std::vector<std::string> torchtitan_flags(const Workload& work, std::int64_t glo
     others.add("training.seq_len", work.seq);
     if (work.recompute == Recompute::None) others.add("activation_checkpoint.mode none");
     if (work.recompute == Recompute::Selective) others.add("activation_checkpoint.mode selective");
-    if (work.recompute == Recompute::Full) others.add("activation_checkpoint.mode full");
+    if (keeps_input_only(work.recompute)) others.add("activation_checkpoint.mode full");
     flags.list.insert(flags.list.end(), others.list.begin(), others.list.end());
     return flags.list;
 }

@@ -58,10 +58,15 @@ std::string plan_json(const PlanAnswer& answer) {
 std::string serving_json(const Shape& shape, const Device& device, const Serving& serving) {
     JsonWriter json;
     json.object().field("schema", "tilewright.serving/1").field("shape", shape.name).field("device", device.name);
+    write_serving(json, serving);
+    return json.end().take();
+}
+
+void write_serving(JsonWriter& json, const Serving& serving) {
     json.key("limits").array();
     for (const Serving::Limit& limit : serving.limits) {
         json.object().field("tp", limit.tp).field("cached_tokens", limit.cached_tokens);
-        json.field("compute_batch", limit.compute_batch).end();
+        json.field("full_batch", limit.full_batch).field("compute_batch", limit.compute_batch).end();
     }
     json.end();
     json.key("points").array();
@@ -72,7 +77,6 @@ std::string serving_json(const Shape& shape, const Device& device, const Serving
         json.field("memory_bytes", point.memory.total.value).end();
     }
     json.end();
-    return json.end().take();
 }
 
 }  // namespace tilewright::render

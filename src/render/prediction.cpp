@@ -38,9 +38,9 @@ std::string length_text(const Workload& workload) {
 /// What each grade of evidence is worth, in words.
 std::string_view meaning(Evidence evidence) {
     switch (evidence) {
-        case Evidence::Measured: return "measured on this GPU";
-        case Evidence::Fitted: return "fitted to measurements of this GPU";
-        case Evidence::Transferred: return "fitted on a related GPU and carried over by data sheet";
+        case Evidence::Measured: return "on this GPU";
+        case Evidence::Fitted: return "to measurements of this GPU";
+        case Evidence::Transferred: return "from a related GPU by data sheet";
         case Evidence::Assumed: return "data-sheet and published constants, nothing measured on this GPU";
     }
     return "";

@@ -23,6 +23,7 @@ struct Prediction {
     Workload workload;
     Device device;
     std::string profile_source;
+    std::vector<ErrorLine> errors;  ///< of the profile, on kernels it was not fitted to; none where there were none
     Scope scope = Scope::Model;
     GraphCost step;   ///< of the scope asked for
     GraphCost layer;  ///< of one layer

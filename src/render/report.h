@@ -10,6 +10,7 @@
 #include "render/advise.h"
 #include "render/chart.h"
 #include "render/prediction.h"
+#include "tilewright/plan.h"
 
 namespace tilewright::render {
 
@@ -70,6 +71,7 @@ struct Report {
     Advice advice;
     std::vector<Prediction> alternatives;  ///< the best of one knob, two and any number, priced in full and so named
     std::vector<Sweep> sweeps;
+    Serving serving;               ///< latency against throughput; no points where not one request fits
     std::optional<TileMap> tiles;  ///< of the product that tiles and waves cost most; none without products
     Roofline roofline;
 };
@@ -78,7 +80,7 @@ struct Report {
 std::string report_html(const std::vector<Report>& reports);
 std::string report_json(const std::vector<Report>& reports);
 
-/// A picture of the page under the name by which `--svg` asks for it: "time", "roofline", "tiles", "ffn", …
+/// A picture of the page under the name by which `--svg` asks for it: "time", "serving", "roofline", "ffn", …
 struct Picture {
     std::string name;
     std::string caption;  ///< what to see in it

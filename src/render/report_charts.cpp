@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "render/compare.h"
 #include "render/search.h"
@@ -103,6 +104,16 @@ std::string best_near(const Sweep& sweep) {
     return fmt::format("{} is best at {} with {}", sweep.dimension, best->value, rate_text(best->rate));
 }
 
+/// Where the axis starts when all rates are about the same, so that a difference of nothing does not fill the chart.
+std::optional<double> lowest_shown(const Sweep& sweep) {
+    constexpr double about_the_same = 0.95;
+    const auto [low, high] =
+        std::minmax_element(sweep.points.begin(), sweep.points.end(),
+                            [](const SweepPoint& a, const SweepPoint& b) { return a.rate < b.rate; });
+    if (low->rate.value < about_the_same * high->rate.value) return std::nullopt;
+    return std::floor(0.1 * high->rate.value / 1e12) * 9.0;
+}
+
 }  // namespace
 
 Chart time_chart(const std::vector<Prediction>& predictions) {
@@ -126,6 +137,11 @@ Chart time_chart(const std::vector<Prediction>& predictions) {
     }
     for (const Component component : components) chart.series.push_back(stacked(predictions, {component}, unit));
     if (!rest.empty()) chart.series.push_back(stacked(predictions, rest, unit));
+    constexpr double room_for_totals = 1.25;
+    chart.x.to = room_for_totals * longest.value / unit.seconds;
+    for (const Prediction& prediction : predictions) {
+        chart.series.back().labels.push_back(time_text(prediction.step.sum.time));
+    }
     return chart;
 }
 
@@ -164,6 +180,7 @@ Chart sweep_chart(const Sweep& sweep) {
     }
     chart.y.label = "useful arithmetic of a step (TFLOP/s)";
     chart.series = many ? by_alignment(sweep) : few_points(sweep);
+    chart.y.from = lowest_shown(sweep);
     chart.guides = {{static_cast<double>(sweep.current), fmt::format("now: {}", sweep.current)}};
     return chart;
 }

@@ -17,6 +17,9 @@ enum class Against { Parameters, KvCache };
 /// The shapes of a Pareto front: none is faster that costs less of the other.
 Chart front_chart(const std::vector<Candidate>& front, Against against);
 Chart sweep_chart(const Sweep& sweep);
+
+/// Time per output token against throughput, a line for each tensor split.
+Chart serving_chart(const Serving& serving);
 Chart roofline_chart(const Roofline& roofline, const std::string& device);
 
 /// The chart of `time_chart` with its name and caption.

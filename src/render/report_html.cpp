@@ -9,6 +9,7 @@
 #include "render/evidence_html.h"
 #include "render/lint.h"
 #include "render/page.h"
+#include "render/plan.h"
 #include "render/report.h"
 #include "render/search.h"
 #include "render/svg.h"
@@ -51,7 +52,7 @@ std::string head(const Report& report) {
                            p.shape.hidden, p.shape.heads, p.shape.head_dim, p.shape.kv_heads,
                            p.shape.experts ? p.shape.experts->ffn : p.shape.ffn, p.shape.vocab,
                            workload_text(p.workload))));
-    out += fmt::format("<p class=\"verdict\">{}</p>\n<ul class=\"facts\">\n", escape(verdict(report)));
+    out += fmt::format("<p class=\"verdict\">{}</p>\n<ul class=\"facts\">\n", prose(verdict(report)));
     out += fact(time_text(sum.time), "a step, 90% interval " + interval_text(sum.low, sum.high));
     out += fact(grouped_text(tokens_per_second(p)), throughput_unit(p.workload));
     out += fact(percent_text(p.mfu), "MFU, " + rate_text(p.flops / sum.time));
@@ -113,7 +114,7 @@ std::string candidates(const SearchResult& found) {
     if (rows.empty()) return element("p", "None is predicted to be faster. " + looked);
     return html_table({{"turning"},
                        {"speed-up", Align::Right},
-                       {"interval", Align::Right},
+                       {"interval", Align::Right, true},
                        {"time", Align::Right, true},
                        {"parameters", Align::Right, true},
                        {"change and what it moves most"}},
@@ -121,9 +122,39 @@ std::string candidates(const SearchResult& found) {
            element("p", looked);
 }
 
+std::string limits(const Serving& serving) {
+    std::vector<std::vector<std::string>> rows;
+    for (const Serving::Limit& limit : serving.limits) {
+        const auto first = std::find_if(serving.points.begin(), serving.points.end(),
+                                        [&](const ServingPoint& point) { return point.tp == limit.tp; });
+        const bool fits = first != serving.points.end();
+        rows.push_back({fmt::format("{}", limit.tp), fits ? time_text(first->first_token) : "-",
+                        fits ? time_text(first->output_token) : "-",
+                        grouped_text(static_cast<double>(limit.cached_tokens)),
+                        grouped_text(static_cast<double>(limit.full_batch)), takeover_text(limit)});
+    }
+    return html_table({{"tp", Align::Right},
+                       {"first token", Align::Right},
+                       {"each after it", Align::Right},
+                       {"cache holds (tokens)", Align::Right, true},
+                       {"requests", Align::Right},
+                       {"computing takes over"}},
+                      rows);
+}
+
+std::string serving(const Report& report, const std::string& picture) {
+    const Serving& found = report.serving;
+    if (found.points.empty()) return element("p", "Not one request fits: the parameters fill the memory of a node.");
+    const std::string context = grouped_text(static_cast<double>(found.points.front().context));
+    return element("p", fmt::format("Prompts and caches of {} tokens, split over tp GPUs of a node. First token: the "
+                                    "prefill of one prompt; each after it: decoding for one request.",
+                                    context)) +
+           picture + limits(found);
+}
+
 /// The pictures of that name, or of any name not among the others: the sweeps.
 std::string shown(const std::vector<Picture>& all, std::string_view name) {
-    const std::array<std::string_view, 5> single = {"time", "front", "front-kv", "tiles", "roofline"};
+    const std::array<std::string_view, 6> single = {"time", "front", "front-kv", "serving", "tiles", "roofline"};
     std::string out;
     for (const Picture& picture : all) {
         const bool is_single = std::find(single.begin(), single.end(), picture.name) != single.end();
@@ -142,6 +173,7 @@ std::string body(const Report& report) {
     out += section("What in the shape wastes the chip", findings(report));
     out += section("Faster shapes of equal size",
                    candidates(report.advice.found) + shown(all, "front") + shown(all, "front-kv"));
+    out += section("Serving it", serving(report, shown(all, "serving")));
     out += section("What each dimension does", shown(all, "sweeps"));
     if (report.tiles) out += section("How one product fills the chip", shown(all, "tiles"));
     out += section("How near the roof", shown(all, "roofline"));

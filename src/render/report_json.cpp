@@ -1,6 +1,8 @@
 // The JSON of `report`: the values that its page shows.
 #include "render/advise.h"
+#include "render/fit.h"
 #include "render/lint.h"
+#include "render/plan.h"
 #include "render/report.h"
 #include "render/search.h"
 #include "render/values_json.h"
@@ -66,6 +68,10 @@ std::string report_json(const std::vector<Report>& reports) {
         json.end();
         if (report.tiles) write_tiles(json, *report.tiles);
         write_roofline(json, report.roofline);
+        json.key("serving").object();
+        write_serving(json, report.serving);
+        json.end();
+        write_errors(json, "held_out_errors", report.advice.prediction.errors);
         write_texts(json, "used", report.advice.prediction.used);
         json.end();
     }

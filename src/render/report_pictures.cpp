@@ -34,6 +34,14 @@ Picture sweep_picture(const Sweep& sweep) {
     return draw(sweep.name, fmt::format("{} The dotted line is the shape as it is.", words), sweep_chart(sweep));
 }
 
+Picture serving_picture(const Serving& serving) {
+    return draw("serving",
+                "Along a line more requests are answered at once; the numbers say how many. It ends where their KV "
+                "caches fill the memory. From where computing takes over, products no longer wait for the weights to "
+                "be read, and more requests at once only wait longer.",
+                serving_chart(serving));
+}
+
 Picture roofline_picture(const Roofline& roofline, const std::string& device) {
     return draw(
         "roofline",
@@ -63,6 +71,7 @@ std::vector<Picture> pictures(const Report& report) {
         all.push_back(draw("front-kv", "No shape found is faster with a smaller KV cache.",
                            front_chart(found.kv_front, Against::KvCache)));
     }
+    if (!report.serving.points.empty()) all.push_back(serving_picture(report.serving));
     for (const Sweep& sweep : report.sweeps) all.push_back(sweep_picture(sweep));
     if (report.tiles) all.push_back(tile_picture(*report.tiles));
     all.push_back(roofline_picture(report.roofline, report.advice.prediction.device.name));

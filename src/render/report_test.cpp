@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+
 #include "render/compare.h"
 #include "render/golden.h"
 #include "render/report_charts.h"
@@ -53,6 +55,11 @@ Prediction prediction(const std::string& name, double slower) {
     made.device.memory = {0x1p34};
     made.device.power = {700};
     made.profile_source = "40 samples";
+    made.errors = {{"gemm", "all", "all", 1200, 0.062, 0.041, 0.19, 0.91, 0.58, 0.6, 0.28},
+                   {"gemm", "clock", "burst", 300, 0.04, 0.03, 0.1, 0.95, 0.4, 0.3, 0.2},
+                   {"gemm", "alignment", "rows of 2 bytes", 200, 0.11, 0.07, 0.35, 0.9, 0.9, 0.9, 0.6},
+                   {"stream", "kernel", "stream bias", 3, 0.04, 0.03, 0.08, 1.0, 0.5, 0.3, 0.1},
+                   {"collective", "kernel", "ring of eight", 139, 0.12, 0.09, 0.3, 0.9, 0.7, 0.7, 0.4}};
     made.step.ops = {kernel("norm", Component::Norm, 1e-3, Stream{StreamKind::Norm, 8192, 1024, {3e7}, {3e7}}),
                      kernel("mlp up", Component::Mlp, 6e-3 * slower, Gemm{Layout::TN, 8192, 4096, 1024}),
                      kernel("attention", Component::Attention, 4e-3, Attention{4, 16, 16, 2048, 2048, 64})};
@@ -76,6 +83,28 @@ Sweep sweep(std::int64_t step) {
         const std::int64_t power = power_of_two_in(v, 64);
         const double rate = power >= 8 ? 5e14 : power >= 2 ? 3e14 : 2e14;
         made.points.push_back({v, power, {rate - 1e11 * static_cast<double>(v % 256)}, 3e4, tiled(double(v / 64) / 8)});
+    }
+    return made;
+}
+
+/// Two splits: one whose cache is full before computing takes over, and one where it does.
+Serving serving() {
+    Serving made;
+    made.limits = {{1, 400'000, 195, 256}, {2, 900'000, 439, 256}};
+    for (const Serving::Limit& limit : made.limits) {
+        for (std::int64_t batch : {1, 2, 4, 8, 16, 32, 64, 128, 256, 0}) {
+            if (batch > limit.full_batch) continue;
+            ServingPoint point;
+            point.tp = limit.tp;
+            point.batch = batch == 0 ? limit.full_batch : batch;
+            point.context = 2048;
+            point.first_token = {0.1};
+            const double requests = static_cast<double>(point.batch), gpus = static_cast<double>(limit.tp);
+            point.output_token = {(4e-3 + 1e-4 * requests) / gpus + 1e-3};
+            point.tokens_per_s_per_gpu = requests / point.output_token.value / gpus;
+            point.bound = point.batch >= 256 ? Bound::Compute : Bound::Memory;
+            made.points.push_back(point);
+        }
     }
     return made;
 }
@@ -112,6 +141,7 @@ Report sample() {
     for (const std::int64_t heads : {8, 16, 32}) {
         report.sweeps.back().points.push_back({heads, heads, {4e14 - 1e12 * static_cast<double>(heads)}, 3e4, {}});
     }
+    report.serving = serving();
     report.tiles = TileMap{"mlp up", {Layout::TN, 8000, 4096, 1024}, tiled(7.64), 63, 16, 1008, 132, 7, 84, 0.008};
     report.roofline = {
         {9.9e14},
@@ -138,6 +168,30 @@ TEST(Report, TilesAreAsReviewed) {
     expect_golden("tiles.svg", tile_svg(*sample().tiles, 720));
     expect_golden("tiles_narrow.svg", tile_svg(*sample().tiles, 358));
     expect_golden("tiles_many_waves.svg", tile_svg(full, 720));
+}
+
+TEST(Report, ServingIsAsReviewed) {
+    expect_golden("serving.svg", svg(serving_chart(serving()), {720, 400}));
+    expect_golden("serving_narrow.svg", svg(serving_chart(serving()), {358, 340}));
+}
+
+TEST(Report, MarksWhereTheCacheIsFullAndWhereComputingTakesOver) {
+    std::map<std::string, std::size_t> marked;
+    for (const Series& series : serving_chart(serving()).series) marked[series.name] = series.x.size();
+    EXPECT_EQ(marked["KV cache full"], 2u);
+    EXPECT_EQ(marked["computing takes over"], 1u) << "of one split that batch does not fit";
+    EXPECT_EQ(marked["tp 1"], 9u);
+    EXPECT_TRUE(serving_chart({}).series.empty());
+}
+
+TEST(Report, ShowsErrorsOfTheFamiliesThatTheStepHas) {
+    const std::string page = report_html({sample()});
+    EXPECT_NE(page.find("rows of 2 bytes"), std::string::npos);
+    EXPECT_EQ(page.find("stream bias"), std::string::npos) << "three kernels say nothing";
+    EXPECT_EQ(page.find("ring of eight"), std::string::npos) << "the step has no collective";
+    Report unknown = sample();
+    unknown.advice.prediction.errors.clear();
+    EXPECT_NE(report_html({unknown}).find("no kernel of this GPU was held out"), std::string::npos);
 }
 
 TEST(Report, SeveralShapesAreComparedFirst) {

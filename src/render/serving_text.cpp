@@ -12,15 +12,20 @@ namespace {
 void append_limits(std::string& out, const Serving& serving, const Style& style) {
     Table table({{"tp", Align::Right}, {"cached tokens", Align::Right}, {"compute takes over", Align::Left, true}});
     for (const Serving::Limit& limit : serving.limits) {
-        table.row({std::to_string(limit.tp), grouped_text(static_cast<double>(limit.cached_tokens)),
-                   limit.compute_batch > 0 ? fmt::format("from batch {}", limit.compute_batch)
-                                           : "never: reading weights and cache takes longer"});
+        table.row(
+            {std::to_string(limit.tp), grouped_text(static_cast<double>(limit.cached_tokens)), takeover_text(limit)});
     }
     table.append_to(out, style);
     out += "\n";
 }
 
 }  // namespace
+
+std::string takeover_text(const Serving::Limit& limit) {
+    if (limit.compute_batch == 0) return "never: reading weights and cache takes longer";
+    return fmt::format("from batch {}{}", limit.compute_batch,
+                       limit.compute_batch > limit.full_batch ? ", which does not fit" : "");
+}
 
 std::string serving_text(const Shape& shape, const Device& device, const Serving& serving, const Style& style) {
     std::string out =

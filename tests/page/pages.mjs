@@ -134,14 +134,27 @@ test("hovering over a bar and a kernel under the roof tells what they are", asyn
   await page.context().close();
 });
 
+test("hovering over the serving curve tells batch, latency and memory", async () => {
+  const {page} = await open("decode.html");
+  const figure = page.locator("figure", {hasText: "Latency against throughput"}).locator(".wide");
+  const line = figure.locator("path.line").first();
+  const first = await line.evaluate(path => path.getAttribute("d").match(/M([\d.]+) ([\d.]+)/).slice(1).map(Number));
+  assert.match(await hover(page, line, first), /time per output token \(ms\): [\d.]+\ntp 1, 1 request of 2,048 tokens\n.* to the first\n.*per GPU\n.*memory/);
+  const full = figure.locator("path.dot").first();
+  const place = await full.evaluate(d => d.getAttribute("d").match(/M([\d.]+) ([\d.]+)/).slice(1).map(Number));
+  assert.match(await hover(page, full, place), /[\d,]+ requests of 2,048 tokens/);
+  await page.context().close();
+});
+
 test("the page is complete without its script", async () => {
   const {page} = await open("report.html", {javaScriptEnabled: false});
   const html = await page.content();
   assert.ok((html.match(/<svg/g) ?? []).length >= 20);
   assert.ok((html.match(/<title>/g) ?? []).length >= 100);
   for (const words of ["Where the time goes", "What in the shape wastes the chip", "Faster shapes of equal size",
-                       "What each dimension does", "How one product fills the chip", "How near the roof",
-                       "What the numbers rest on", "Every kernel"]) {
+                       "Serving it", "What each dimension does", "How one product fills the chip", "How near the roof",
+                       "What the numbers rest on",
+                       "Errors on kernels that were held out of the fit", "Every kernel"]) {
     assert.ok(html.includes(words), words);
   }
   await page.context().close();
