@@ -63,9 +63,10 @@ enum class StreamKind {
     Softmax,
     Embedding,
     Loss,
-    Optimizer
+    Optimizer,
+    Rotary  ///< pairs of elements turned by angles from a table, queries and keys at once
 };
-inline constexpr std::size_t stream_kind_count = 10;
+inline constexpr std::size_t stream_kind_count = 11;
 
 /// Whose kernel it is: one that a compiler or a person wrote for this step, or PyTorch's for one operator.
 enum class StreamForm { Fused, Eager };

@@ -30,4 +30,8 @@ KernelClass class_of(const Attention& attention) {
     return decode ? KernelClass::AttentionDecode : KernelClass::AttentionForward;
 }
 
+KernelClass class_of(const Stream& stream) {
+    return stream.form == StreamForm::Eager ? KernelClass::EagerStream : KernelClass::Stream;
+}
+
 }  // namespace tilewright

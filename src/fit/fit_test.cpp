@@ -156,9 +156,10 @@ std::vector<Observation> under_power(const Profile& truth) {
 
 TEST(Streams, OfEachFormAndKindAreLearntApart) {
     Profile truth = assumed_profile(h200());
-    truth.stream.fused.fill({0.9, microseconds(1.8), {}, 1.0});
-    truth.stream.fused[static_cast<std::size_t>(StreamKind::Norm)] = {0.8, microseconds(2.5), {4e-10}, 1.4};
-    truth.stream.eager[static_cast<std::size_t>(StreamKind::Strided)] = {0.4, microseconds(1.8), {}, 1.0};
+    truth.stream.fused.fill({.fraction = 0.9, .launch = microseconds(1.8)});
+    truth.stream.fused[static_cast<std::size_t>(StreamKind::Norm)] = {
+        .fraction = 0.8, .launch = microseconds(2.5), .element = {4e-10}, .ragged = 1.4};
+    truth.stream.eager[static_cast<std::size_t>(StreamKind::Strided)] = {.fraction = 0.4, .launch = microseconds(1.8)};
     const Pricer pricer(h200(), truth, Clock::Burst);
     std::vector<Observation> seen;
     for (std::int64_t i = 1; i < 30; ++i) {
