@@ -55,6 +55,7 @@ inline constexpr std::array<NameTable<StreamKind>, stream_kind_count> names<Stre
      {"softmax", StreamKind::Softmax},
      {"embedding", StreamKind::Embedding},
      {"loss", StreamKind::Loss},
+     {"loss_gradient", StreamKind::LossGradient},
      {"optimizer", StreamKind::Optimizer},
      {"rotary", StreamKind::Rotary}}};
 template <>

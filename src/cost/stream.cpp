@@ -27,8 +27,9 @@ Cost Pricer::burst(const Stream& stream) const {
     const double memory = bytes * seconds_per_byte_;
     const double reached = memory / kernel.fraction;
     const double ragged = stream.width % whole_words == 0 ? 1.0 : kernel.ragged;
-    const double row = kernel.element.value * static_cast<double>(stream.width) * ragged;
-    const double walked = reached * ragged + row + kernel.row.value * static_cast<double>(stream.rows);
+    const double streamed = reached * ragged + kernel.row.value * static_cast<double>(stream.rows);
+    const double walk = kernel.element.value * static_cast<double>(stream.width) * ragged;
+    const double walked = std::max(streamed, walk) + kernel.exposed * std::min(streamed, walk);
     const double filled = bytes / (bytes + half_full * static_cast<double>(device_.units));
     const double total = walked + kernel.launch.value + kernel.fill.value * filled;
 

@@ -142,6 +142,7 @@ void visit_streams(std::string_view name, Kernels& kernels, Visitor& visit) {
                 visit.number("fill_s", kernels[kind].fill.value);
                 visit.number("element_s", kernels[kind].element.value);
                 visit.number("row_s", kernels[kind].row.value);
+                visit.number("exposed", kernels[kind].exposed);
                 visit.number("ragged", kernels[kind].ragged);
                 visit.number("samples", kernels[kind].samples);
             });

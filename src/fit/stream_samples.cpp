@@ -32,14 +32,15 @@ constexpr Known table[] = {
     {"swiglu", "backward", "fused", StreamKind::Activation, 5},
     {"softmax", "forward", "", StreamKind::Softmax, 2},
     {"softmax", "backward", "", StreamKind::Softmax, 3},
-    {"crossentropy", "forward", "", StreamKind::Loss, 2},
-    {"crossentropy", "backward", "eager", StreamKind::Loss, 2},
+    {"crossentropy", "forward", "eager", StreamKind::Loss, 2},
+    {"crossentropy", "forward", "fused", StreamKind::LossGradient, 2},  // one kernel for both
+    {"crossentropy", "backward", "eager", StreamKind::LossGradient, 2},
     {"embedding", "forward", "", StreamKind::Embedding, 2},
     {"adamw", "forward", "fused", StreamKind::Optimizer, 7},
 };
 
 /// PyTorch's cross-entropy on logits in bf16, going back: a zero fill and the log-softmax's gradient.
-constexpr Known pytorch_loss{"crossentropy", "backward", "eager", StreamKind::Loss, 4};
+constexpr Known pytorch_loss{"crossentropy", "backward", "eager", StreamKind::LossGradient, 4};
 
 bool is_pytorch(const Sample& sample) { return find_field(sample.tags, "source") == "pytorch"; }
 

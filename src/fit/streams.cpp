@@ -16,7 +16,11 @@ constexpr std::size_t least_of_kind = 3;  ///< fewer leave the kind's constants 
 constexpr double drawn = 0.05;            ///< of the logarithm of a constant's move, what counts as an error
 
 /// Where the constants of a kernel start that no sample tells of yet: about the middle of the kinds on an H200.
-constexpr StreamKernel plain{.fraction = 0.9, .fill = {7e-7}, .element = {1.5e-10}, .row = {3e-11}, .ragged = 2.0};
+constexpr StreamKernel plain{
+    .fraction = 0.9, .fill = {7e-7}, .element = {1.5e-10}, .row = {3e-11}, .exposed = 0.5, .ragged = 2.0};
+
+/// PyTorch's reductions step to the next whole word first, so odd rows cost them less than ours.
+constexpr double pytorch_ragged = 1.2;
 
 /// Kernels that know rows: one alone takes its length's time, and one of odd length more.
 bool knows_rows(StreamKind kind) {
@@ -36,7 +40,8 @@ Observations of_kind(const Observations& seen, StreamForm form, StreamKind kind)
 /// The constants that samples of a kind can tell.
 std::vector<Parameter> parameters_of(StreamKind kind, StreamKernel& kernel) {
     std::vector<Parameter> result = {{&kernel.fraction, 1.0}, &kernel.launch.value, &kernel.fill.value};
-    if (knows_rows(kind)) result.insert(result.end(), {&kernel.element.value, &kernel.row.value, &kernel.ragged});
+    if (!knows_rows(kind)) return result;
+    result.insert(result.end(), {&kernel.element.value, &kernel.row.value, {&kernel.exposed, 1.0}, &kernel.ragged});
     return result;
 }
 
@@ -53,6 +58,7 @@ bool fit_kernel(const Observations& seen, const Device& device, Profile& profile
         }
         return errors;
     });
+    kernel.ragged = std::max(1.0, kernel.ragged);
     kernel.samples = static_cast<double>(seen.size());
     return true;
 }
@@ -77,6 +83,7 @@ void fit_streams(const Observations& seen, const Device& device, Profile& profil
         const bool own = fit_kernel(of_kind(seen, StreamForm::Fused, kind), device, profile, stream.fused[i]);
         stream.eager[i] = stream.fused[i];
         stream.eager[i].samples = 0.0;
+        stream.eager[i].ragged = std::min(pytorch_ragged, stream.fused[i].ragged);
         if (!fit_kernel(of_kind(seen, StreamForm::Eager, kind), device, profile, stream.eager[i]) || own) continue;
         stream.fused[i] = stream.eager[i];
         stream.fused[i].samples = 0.0;
