@@ -138,10 +138,10 @@ struct AttentionProfile {
 /// One kind of kernel that streams memory.
 struct StreamKernel {
     double fraction = 1.0;  ///< of a large copy's bandwidth
-    Seconds launch{};         ///< of starting and ending one thread block
-    Seconds fill{};           ///< more where the chip is filled; kernels of few bytes take their share of it
-    Seconds element{};        ///< of one element of a row, which a thread block walks by itself
-    Seconds row{};            ///< of one row beside its bytes, the whole chip busy
+    Seconds launch{};       ///< of starting and ending one thread block
+    Seconds fill{};         ///< more where the chip is filled; kernels of few bytes take their share of it
+    Seconds element{};      ///< of one element of a row, which a thread block walks by itself
+    Seconds row{};          ///< of one row beside its bytes, the whole chip busy
     double exposed = 1.0;   ///< of the shorter of a row's walk and the stream, what the longer does not hide
     double ragged = 1.0;    ///< how many times longer rows take that are not whole 16-byte words
     double samples = 0.0;   ///< that these constants were learnt from

@@ -31,9 +31,8 @@ const Stream& stream_of(const Observation& one) { return std::get<Stream>(one.op
 
 Observations of_kind(const Observations& seen, StreamForm form, StreamKind kind) {
     Observations result;
-    std::copy_if(seen.begin(), seen.end(), std::back_inserter(result), [&](const Observation* one) {
-        return stream_of(*one).form == form && stream_of(*one).kind == kind;
-    });
+    std::copy_if(seen.begin(), seen.end(), std::back_inserter(result),
+                 [&](const Observation* one) { return stream_of(*one).form == form && stream_of(*one).kind == kind; });
     return result;
 }
 
