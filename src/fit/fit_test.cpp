@@ -156,7 +156,7 @@ std::vector<Observation> under_power(const Profile& truth) {
 
 TEST(Streams, OfEachFormAndKindAreLearntApart) {
     Profile truth = assumed_profile(h200());
-    const StreamKernel plain{.fraction = 0.9, .launch = microseconds(1.8), .fill = microseconds(0.5), .row = {2e-11}};
+    const StreamKernel plain{.fraction = 0.9, .launch = microseconds(1.8), .fill = microseconds(0.5)};
     truth.stream.fused.fill(plain);
     StreamKernel& true_norm = truth.stream.fused[static_cast<std::size_t>(StreamKind::Norm)];
     true_norm = {.fraction = 0.8, .launch = microseconds(2.5), .fill = microseconds(0.5), .element = {4e-10}};
