@@ -186,7 +186,8 @@ struct PowerProfile {
 };
 
 /// Kernels whose errors are alike: products by the narrowest contiguous row of an operand (whole 16-byte words, 4 or 8
-/// bytes, 2 bytes), by themselves and in batches; those of other precisions; attention; streams, PyTorch's apart.
+/// bytes, 2 bytes), by themselves and in batches; those of other precisions; attention; streams, those
+/// that sum over rows or columns apart, and PyTorch's.
 enum class KernelClass {
     Gemm,
     Gemm8,
@@ -200,9 +201,10 @@ enum class KernelClass {
     AttentionBackward,
     AttentionDecode,
     Stream,
+    RowStream,
     EagerStream
 };
-inline constexpr std::size_t kernel_class_count = 13;
+inline constexpr std::size_t kernel_class_count = 14;
 
 /// 90% intervals of each class by what bounds the kernel: compute, memory, latency.
 using Intervals = std::array<std::array<Interval, 3>, kernel_class_count>;

@@ -37,6 +37,7 @@ inline constexpr std::array<NameTable<KernelClass>, kernel_class_count> names<Ke
      {"attention_backward", KernelClass::AttentionBackward},
      {"attention_decode", KernelClass::AttentionDecode},
      {"stream", KernelClass::Stream},
+     {"row_stream", KernelClass::RowStream},
      {"eager_stream", KernelClass::EagerStream}}};
 template <>
 inline constexpr std::array<NameTable<Layout>, 3> names<Layout>{

@@ -31,7 +31,16 @@ KernelClass class_of(const Attention& attention) {
 }
 
 KernelClass class_of(const Stream& stream) {
-    return stream.form == StreamForm::Eager ? KernelClass::EagerStream : KernelClass::Stream;
+    if (stream.form == StreamForm::Eager) return KernelClass::EagerStream;
+    switch (stream.kind) {
+        case StreamKind::Norm:
+        case StreamKind::NormBackward:
+        case StreamKind::Columns:
+        case StreamKind::Softmax:
+        case StreamKind::Loss:
+        case StreamKind::LossGradient: return KernelClass::RowStream;
+        default: return KernelClass::Stream;
+    }
 }
 
 }  // namespace tilewright

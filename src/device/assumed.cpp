@@ -121,7 +121,7 @@ Profile assumed_profile(const Device& device) {
          {KernelClass::AttentionForward, KernelClass::AttentionBackward, KernelClass::AttentionDecode}) {
         profile.intervals[static_cast<std::size_t>(attention)].fill({0.7, 1.5});
     }
-    for (KernelClass stream : {KernelClass::Stream, KernelClass::EagerStream}) {
+    for (KernelClass stream : {KernelClass::Stream, KernelClass::RowStream, KernelClass::EagerStream}) {
         profile.intervals[static_cast<std::size_t>(stream)].fill({0.8, 1.4});
     }
     profile.collective_interval = {0.6, 1.8};
