@@ -18,6 +18,7 @@ from pytorch_layers import SIZES
 from pytorch_timing import Writer
 
 BF16 = torch.bfloat16
+PAST_L2 = 180_000_000  # bytes: three times the L2 of an H200
 
 
 def normal(*size, grad=False):
@@ -118,7 +119,9 @@ def attention_samples(draw, writer):
 
 def stream_samples(draw, writer):
     size = draw_stream(draw)
-    writer.sample("stream", size, lambda: stream_op(size), {"source": "pytorch"})
+    tensor = 2 * size["rows"] * size["width"]
+    copies = max(2, min(64, PAST_L2 // tensor))
+    writer.sample("stream", size, lambda: stream_op(size), {"source": "pytorch"}, copies)
 
 
 FAMILIES = {"attention": attention_samples, "stream": stream_samples, "layer": layer_samples}

@@ -69,8 +69,8 @@ def replay_timed(graph, count):
     return start.elapsed_time(end) * 1e-3 / count, clock
 
 
-def time_sustained(op):
-    """Times op; a dict of the sample members that a time brings."""
+def time_sustained(op, runs=1):
+    """Times op, which does what is timed `runs` times; a dict of the sample members that a time brings."""
     graph = capture(op)
     once, _ = replay_timed(graph, 1)
     once, _ = replay_timed(graph, max(1, int(0.005 / max(once, 1e-6))))
@@ -79,7 +79,7 @@ def time_sustained(op):
     while time.monotonic() < settled:
         replay_timed(graph, batch)
     readings = [replay_timed(graph, batch) for _ in range(REPEATS)]
-    times = [seconds * 1e6 for seconds, _ in readings]
+    times = [seconds * 1e6 / runs for seconds, _ in readings]
     median = statistics.median(times)
     clock = statistics.median(clock for _, clock in readings)
     del graph
@@ -88,7 +88,7 @@ def time_sustained(op):
         "min_us": round(min(times), 3),
         "mad_us": round(statistics.median(abs(t - median) for t in times), 4),
         "repeats": REPEATS,
-        "launches": batch,
+        "launches": batch * runs,
         "clock_mhz": clock,
         "cycles": round(median * clock, 1),
     }
@@ -114,16 +114,17 @@ class Writer:
         self.device = line["facts"]["device"]
         self.file.write(json.dumps(line) + "\n")
 
-    def sample(self, op, sizes, make, tags=None):
-        """Times what make() returns."""
+    def sample(self, op, sizes, make, tags=None, copies=1):
+        """Times what make() returns, and where it is short `copies` of it in turn, each on tensors of its own: one after
+        the other in a graph they are not bound by the host, and together they do not fit into L2."""
         line = {"schema": "tilewright.sample/1", "op": op, "sizes": sizes, "device": self.device, "clock": "sustained"}
         try:
             with torch.cuda.stream(STREAM):
-                work = make()
-            line |= {"status": "ok"} | time_sustained(work)
+                work = [make() for _ in range(copies)]
+            line |= {"status": "ok"} | time_sustained(lambda: [one() for one in work], copies)
         except Exception as error:  # one op that PyTorch refuses must not end the run
             torch.cuda.synchronize()
             line |= {"status": "failed", "reason": str(error).splitlines()[0][:200]}
-        line |= {"facts": {"library": "pytorch"}, "tags": tags or {}, "run": self.run}
+        line |= {"facts": {"library": "pytorch"} | ({"copies": copies} if copies > 1 else {}), "tags": tags or {}, "run": self.run}
         self.file.write(json.dumps(line) + "\n")
         return line

@@ -119,6 +119,7 @@ int row_bytes(const Gemm& gemm);
 /// The kernels by whose intervals an op is priced.
 KernelClass class_of(const Gemm& gemm);
 KernelClass class_of(const Attention& attention);
+KernelClass class_of(const Stream& stream);
 
 /// A burst price at a lower SM clock, a share of the top one.
 Cost at_clock(const Cost& burst, double clock);

@@ -138,9 +138,13 @@ struct AttentionProfile {
 /// One kind of kernel that streams memory.
 struct StreamKernel {
     double fraction = 1.0;  ///< of a large copy's bandwidth
-    Seconds launch;         ///< of starting, filling the chip and ending
-    Seconds element;        ///< of one element of a row, which a thread block walks by itself
+    Seconds launch{};       ///< of starting and ending one thread block
+    Seconds fill{};         ///< more where the chip is filled; kernels of few bytes take their share of it
+    Seconds element{};      ///< of one element of a row, which a thread block walks by itself
+    Seconds row{};          ///< of one row beside its bytes, the whole chip busy
+    double exposed = 1.0;   ///< of the shorter of a row's walk and the stream, what the longer does not hide
     double ragged = 1.0;    ///< how many times longer rows take that are not whole 16-byte words
+    double samples = 0.0;   ///< that these constants were learnt from
 };
 
 /// Kernels that stream memory, by StreamKind.
@@ -182,7 +186,8 @@ struct PowerProfile {
 };
 
 /// Kernels whose errors are alike: products by the narrowest contiguous row of an operand (whole 16-byte words, 4 or 8
-/// bytes, 2 bytes), by themselves and in batches; those of other precisions; attention; streams.
+/// bytes, 2 bytes), by themselves and in batches; those of other precisions; attention; streams, those
+/// that sum over rows or columns apart, and PyTorch's.
 enum class KernelClass {
     Gemm,
     Gemm8,
@@ -195,9 +200,11 @@ enum class KernelClass {
     AttentionForward,
     AttentionBackward,
     AttentionDecode,
-    Stream
+    Stream,
+    RowStream,
+    EagerStream
 };
-inline constexpr std::size_t kernel_class_count = 12;
+inline constexpr std::size_t kernel_class_count = 14;
 
 /// 90% intervals of each class by what bounds the kernel: compute, memory, latency.
 using Intervals = std::array<std::array<Interval, 3>, kernel_class_count>;

@@ -36,7 +36,9 @@ inline constexpr std::array<NameTable<KernelClass>, kernel_class_count> names<Ke
      {"attention_forward", KernelClass::AttentionForward},
      {"attention_backward", KernelClass::AttentionBackward},
      {"attention_decode", KernelClass::AttentionDecode},
-     {"stream", KernelClass::Stream}}};
+     {"stream", KernelClass::Stream},
+     {"row_stream", KernelClass::RowStream},
+     {"eager_stream", KernelClass::EagerStream}}};
 template <>
 inline constexpr std::array<NameTable<Layout>, 3> names<Layout>{
     {{"TN", Layout::TN}, {"NN", Layout::NN}, {"NT", Layout::NT}}};
@@ -54,7 +56,9 @@ inline constexpr std::array<NameTable<StreamKind>, stream_kind_count> names<Stre
      {"softmax", StreamKind::Softmax},
      {"embedding", StreamKind::Embedding},
      {"loss", StreamKind::Loss},
-     {"optimizer", StreamKind::Optimizer}}};
+     {"loss_gradient", StreamKind::LossGradient},
+     {"optimizer", StreamKind::Optimizer},
+     {"rotary", StreamKind::Rotary}}};
 template <>
 inline constexpr std::array<NameTable<CollectiveKind>, 5> names<CollectiveKind>{
     {{"all_reduce", CollectiveKind::AllReduce},

@@ -62,10 +62,12 @@ enum class StreamKind {
     Columns,       ///< sums over all rows
     Softmax,
     Embedding,
-    Loss,
-    Optimizer
+    Loss,          ///< a row's largest element and its sum of exponentials
+    LossGradient,  ///< the same, then the row again
+    Optimizer,
+    Rotary  ///< pairs of elements turned by angles from a table, queries and keys at once
 };
-inline constexpr std::size_t stream_kind_count = 10;
+inline constexpr std::size_t stream_kind_count = 12;
 
 /// Whose kernel it is: one that a compiler or a person wrote for this step, or PyTorch's for one operator.
 enum class StreamForm { Fused, Eager };

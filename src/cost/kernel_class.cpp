@@ -30,4 +30,17 @@ KernelClass class_of(const Attention& attention) {
     return decode ? KernelClass::AttentionDecode : KernelClass::AttentionForward;
 }
 
+KernelClass class_of(const Stream& stream) {
+    if (stream.form == StreamForm::Eager) return KernelClass::EagerStream;
+    switch (stream.kind) {
+        case StreamKind::Norm:
+        case StreamKind::NormBackward:
+        case StreamKind::Columns:
+        case StreamKind::Softmax:
+        case StreamKind::Loss:
+        case StreamKind::LossGradient: return KernelClass::RowStream;
+        default: return KernelClass::Stream;
+    }
+}
+
 }  // namespace tilewright

@@ -130,6 +130,26 @@ TEST(Laws, MoreHardwareNeverSlows) {
     });
 }
 
+TEST(Laws, MoreRowsNeverStreamFasterThanMemory) {
+    holds([] {
+        Profile profile = assumed_profile(h200());
+        const auto some = [](int most) { return *rc::gen::inRange(0, most) * 1e-12; };
+        const StreamKernel kernel{0.5, {some(5000000)}, {some(5000000)}, {some(3000)}, {some(500)}, some(1000) * 1e9,
+                                  2.0};
+        profile.stream.fused.fill(kernel);
+        const Pricer pricer(h200(), profile, any_clock());
+        const std::int64_t width = any_size(), rows = any_size(1 << 20);
+        const auto time = [&](std::int64_t count) {
+            const Bytes bytes{2.0 * static_cast<double>(count) * static_cast<double>(width)};
+            return pricer.price(Stream{StreamKind::Softmax, count, width, bytes, bytes}).time.value;
+        };
+        const double memory = 4.0 * static_cast<double>(rows) * static_cast<double>(width) / h200().bandwidth.value;
+        RC_ASSERT(time(rows) >= memory);
+        RC_ASSERT(time(rows + 1) >= time(rows));
+        RC_ASSERT(time(2 * rows) <= 2.0 * time(rows) * (1 + 1e-12));
+    });
+}
+
 TEST(Laws, TwiceTheBatchNeverTakesLess) {
     holds([] {
         const Device device = any_device();

@@ -1,32 +1,47 @@
-// The price of a kernel that streams memory: its bytes at the bandwidth that its kind reaches, after what starting it
-// takes and what one row takes the thread block that walks it.
+// The price of a kernel that streams memory: its bytes at the bandwidth that its kind reaches, what each row takes
+// beside them and one row the thread block that walks it, after starting it and filling the chip.
 #include "cost/explain.h"
 #include "tilewright/cost.h"
 
 namespace tilewright {
 namespace {
 
-constexpr std::int64_t whole_words = 8;  ///< elements of two bytes in 16 bytes
+constexpr std::int64_t whole_words = 8;    ///< elements of two bytes in 16 bytes
+constexpr double half_full = 768.0;        ///< bytes a unit of which a kernel is half of `fill` (docs/model.md)
+constexpr double least_samples = 10.0;     ///< fewer do not make constants a kernel's own
+constexpr double borrowed_widening = 1.5;  ///< of the interval on each side: as of a profile from another part
+
+/// Constants that stand on samples of other kernels say so.
+void doubt(Cost& cost) {
+    cost.evidence = std::max(cost.evidence, Evidence::Transferred);
+    cost.low = cost.low / borrowed_widening;
+    cost.high = cost.high * borrowed_widening;
+}
 
 }  // namespace
 
 Cost Pricer::burst(const Stream& stream) const {
     const auto& kernels = stream.form == StreamForm::Eager ? profile_.stream.eager : profile_.stream.fused;
     const StreamKernel& kernel = kernels[static_cast<std::size_t>(stream.kind)];
-    const double memory = (stream.read + stream.written).value * seconds_per_byte_;
+    const double bytes = (stream.read + stream.written).value;
+    const double memory = bytes * seconds_per_byte_;
     const double reached = memory / kernel.fraction;
-    const double aligned = stream.width % whole_words == 0 ? reached : reached * kernel.ragged;
-    const double walked = aligned + kernel.element.value * static_cast<double>(stream.width);
-    const double total = walked + kernel.launch.value;
+    const double ragged = stream.width % whole_words == 0 ? 1.0 : kernel.ragged;
+    const double streamed = reached * ragged + kernel.row.value * static_cast<double>(stream.rows);
+    const double walk = kernel.element.value * static_cast<double>(stream.width) * ragged;
+    const double walked = std::max(streamed, walk) + kernel.exposed * std::min(streamed, walk);
+    const double filled = bytes / (bytes + half_full * static_cast<double>(device_.units));
+    const double total = walked + kernel.launch.value + kernel.fill.value * filled;
 
     Explanation explanation;
     explanation.reach(Term::Roofline, memory);
     explanation.reach(Term::Memory, reached);
-    explanation.reach(Term::Alignment, aligned);
+    explanation.reach(Term::Alignment, reached * ragged);
     explanation.reach(Term::Occupancy, walked);
     explanation.reach(Term::Launch, total);
-    const Bound bound = aligned < 0.5 * total ? Bound::Latency : Bound::Memory;
-    Cost cost = explanation.finish(bound, profile_.stream_evidence, interval(profile_, KernelClass::Stream, bound));
+    const Bound bound = reached * ragged < 0.5 * total ? Bound::Latency : Bound::Memory;
+    Cost cost = explanation.finish(bound, profile_.stream_evidence, interval(profile_, class_of(stream), bound));
+    if (profile_.stream_evidence != Evidence::Assumed && kernel.samples < least_samples) doubt(cost);
     cost.clocked = {walked - memory};
     cost.energy_j = profile_.power.memory.value * memory;
     return cost;

@@ -86,7 +86,7 @@ PowerProfile power_profile(const Device& device, const Constants& constants) {
 StreamProfile stream_profile(const Profile& profile, const Device& device) {
     const Seconds ramp = profile.bandwidth_ramp / (device.bandwidth * profile.bandwidth_fraction);
     StreamProfile stream;
-    stream.fused.fill({1.0, profile.kernel_gap + ramp, {}, 1.0});
+    stream.fused.fill({.launch = profile.kernel_gap + ramp});
     for (StreamKind kind : {StreamKind::Norm, StreamKind::NormBackward}) {
         stream.fused[static_cast<std::size_t>(kind)].ragged = 1.55;
     }
@@ -121,7 +121,9 @@ Profile assumed_profile(const Device& device) {
          {KernelClass::AttentionForward, KernelClass::AttentionBackward, KernelClass::AttentionDecode}) {
         profile.intervals[static_cast<std::size_t>(attention)].fill({0.7, 1.5});
     }
-    profile.intervals[static_cast<std::size_t>(KernelClass::Stream)].fill({0.8, 1.4});
+    for (KernelClass stream : {KernelClass::Stream, KernelClass::RowStream, KernelClass::EagerStream}) {
+        profile.intervals[static_cast<std::size_t>(stream)].fill({0.8, 1.4});
+    }
     profile.collective_interval = {0.6, 1.8};
     return profile;
 }

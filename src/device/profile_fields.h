@@ -139,8 +139,12 @@ void visit_streams(std::string_view name, Kernels& kernels, Visitor& visit) {
             visit.group(name_of(static_cast<StreamKind>(kind)), [&] {
                 visit.number("fraction", kernels[kind].fraction);
                 visit.number("launch_s", kernels[kind].launch.value);
+                visit.number("fill_s", kernels[kind].fill.value);
                 visit.number("element_s", kernels[kind].element.value);
+                visit.number("row_s", kernels[kind].row.value);
+                visit.number("exposed", kernels[kind].exposed);
                 visit.number("ragged", kernels[kind].ragged);
+                visit.number("samples", kernels[kind].samples);
             });
         }
     });

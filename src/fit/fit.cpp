@@ -69,7 +69,8 @@ Profile learn(const Observations& seen, const Device& device) {
     return profile;
 }
 
-std::uint64_t fold_of(const Observation& one) { return (one.kin >> 20U) % folds; }
+/// Low bits tell the names of families apart, so they are carried up first (Fibonacci hashing).
+std::uint64_t fold_of(const Observation& one) { return ((one.kin * 0x9e3779b97f4a7c15U) >> 32U) % folds; }
 
 }  // namespace
 

@@ -157,9 +157,13 @@ std::vector<Observation> under_power(const Profile& truth) {
 
 TEST(Streams, OfEachFormAndKindAreLearntApart) {
     Profile truth = assumed_profile(h200());
-    truth.stream.fused.fill({0.9, microseconds(1.8), {}, 1.0});
-    truth.stream.fused[static_cast<std::size_t>(StreamKind::Norm)] = {0.8, microseconds(2.5), {4e-10}, 1.4};
-    truth.stream.eager[static_cast<std::size_t>(StreamKind::Strided)] = {0.4, microseconds(1.8), {}, 1.0};
+    const StreamKernel plain{.fraction = 0.9, .launch = microseconds(1.8), .fill = microseconds(0.5)};
+    truth.stream.fused.fill(plain);
+    StreamKernel& true_norm = truth.stream.fused[static_cast<std::size_t>(StreamKind::Norm)];
+    true_norm = {.fraction = 0.8, .launch = microseconds(2.5), .fill = microseconds(0.5), .element = {4e-10}};
+    true_norm.ragged = 1.4;
+    truth.stream.eager.fill(plain);
+    truth.stream.eager[static_cast<std::size_t>(StreamKind::Strided)].fraction = 0.4;
     const Pricer pricer(h200(), truth, Clock::Burst);
     std::vector<Observation> seen;
     for (std::int64_t i = 1; i < 30; ++i) {
@@ -167,7 +171,7 @@ TEST(Streams, OfEachFormAndKindAreLearntApart) {
                                          {StreamKind::Norm, StreamForm::Fused},
                                          {StreamKind::Strided, StreamForm::Eager}}) {
             Observation one;
-            const Bytes bytes{static_cast<double>(i * i) * 1e6};
+            const Bytes bytes{static_cast<double>(i * i) * 1e5};
             one.op.work = Stream{kind, 1000 * i, 500 * i, bytes, bytes, form};
             one.time_s = pricer.burst(one.op).time.value;
             seen.push_back(one);
@@ -185,6 +189,13 @@ TEST(Streams, OfEachFormAndKindAreLearntApart) {
     EXPECT_NEAR(learnt.stream.eager[static_cast<std::size_t>(StreamKind::Strided)].fraction, 0.4, 0.02);
     EXPECT_EQ(learnt.stream.eager[static_cast<std::size_t>(StreamKind::Norm)].fraction, norm.fraction)
         << "what was not sampled of one form is taken from the other";
+    const Bytes some{1e7};
+    const Pricer after(h200(), learnt, Clock::Burst);
+    const auto evidence = [&](StreamForm form) {
+        return after.price(Stream{StreamKind::Norm, 1000, 1024, some, some, form}).evidence;
+    };
+    EXPECT_EQ(evidence(StreamForm::Fused), Evidence::Fitted);
+    EXPECT_EQ(evidence(StreamForm::Eager), Evidence::Transferred);
 }
 
 TEST(Streams, AreReadAsTheLoweringNamesThem) {

@@ -32,7 +32,7 @@ double quantile(std::vector<Weighted>& points, double share) {
 /// The class whose intervals an observation tells of; none for what several kernels make up.
 std::optional<KernelClass> class_of(const Observation& seen) {
     if (const Gemm* gemm = std::get_if<Gemm>(&seen.op.work)) return class_of(*gemm);
-    if (std::holds_alternative<Stream>(seen.op.work)) return KernelClass::Stream;
+    if (const Stream* stream = std::get_if<Stream>(&seen.op.work)) return class_of(*stream);
     const Attention* attention = std::get_if<Attention>(&seen.op.work);
     if (attention == nullptr || attention->backend == AttentionBackend::Unfused) return std::nullopt;
     return class_of(*attention);
@@ -44,7 +44,7 @@ struct OpClasses {
 };
 constexpr OpClasses ops[] = {{KernelClass::Gemm, KernelClass::GemmTf32},
                              {KernelClass::AttentionForward, KernelClass::AttentionDecode},
-                             {KernelClass::Stream, KernelClass::Stream}};
+                             {KernelClass::Stream, KernelClass::EagerStream}};
 
 struct Point {
     KernelClass of_class;

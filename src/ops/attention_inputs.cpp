@@ -121,10 +121,10 @@ void rotary(Builder& b, const Widths& w) {
         b.forward(concatenation);
         b.backward(pointwise("latent concatenation backward", Component::Position, b.tokens, both));
     } else if (!b.ideal) {
-        Piece step = pointwise("rotary", Component::Position, b.tokens, both);
+        Piece step{"rotary", Component::Position, StreamKind::Rotary, b.tokens, both};
         step.saved = 1;
         b.forward(step);
-        b.backward(pointwise("rotary backward", Component::Position, b.tokens, both + w.value));
+        b.backward(Piece{"rotary backward", Component::Position, StreamKind::Rotary, b.tokens, both + w.value});
     }
 }
 

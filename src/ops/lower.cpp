@@ -77,6 +77,9 @@ void loss(Builder& b, std::int64_t rows) {
     const auto kernel = [&](double reads, double writes, double saved = 0) {
         return Piece{"loss", Component::Loss, StreamKind::Loss, rows, b.shape.vocab, reads, writes, saved};
     };
+    const auto gradient = [&](double reads, double writes, double saved = 0) {
+        return Piece{"loss", Component::Loss, StreamKind::LossGradient, rows, b.shape.vocab, reads, writes, saved};
+    };
     const auto copy = [&](double reads, double writes) {
         return Piece{"loss", Component::Loss, StreamKind::Pointwise, rows, b.shape.vocab, reads, writes};
     };
@@ -91,13 +94,13 @@ void loss(Builder& b, std::int64_t rows) {
             backward(copy(wide, 1));
         }
         b.forward(kernel(wide, wide, wide));
-        backward(kernel(2 * wide, wide));
+        backward(gradient(2 * wide, wide));
         backward(copy(0, wide));
     } else if (b.ideal && b.training) {
-        b.forward(kernel(1, 1));
+        b.forward(gradient(1, 1));
     } else {
         b.forward(kernel(1, 0));
-        backward(kernel(1, 1));
+        backward(gradient(1, 1));
     }
     for (int i = 0; i < 3; ++i) {  // the largest logit, the target's logit, the sum of exponentials (Megatron-LM)
         b.collective("loss all-reduce", {CollectiveKind::AllReduce, {statistics}, b.work.parallel.tp}, Pass::Forward);
