@@ -131,5 +131,22 @@ TEST(Gemm, WavesOfTheA100PeakEvery768Columns) {
     }
 }
 
+TEST(Gemm, OperandsArePaddedWhereThatIsFaster) {
+    const Pricer pricer(h200(), assumed_profile(h200()));
+    Gemm odd{Layout::TN, 8192, 50257, 2560};
+    Gemm small{Layout::TN, 1, 50257, 2560};
+    const Cost direct = pricer.price(odd), whole = pricer.price(Gemm{Layout::TN, 8192, 50264, 2560});
+    const Cost direct_small = pricer.price(small);
+    odd.pads = small.pads = true;
+    const Cost padded = pricer.price(odd);
+    EXPECT_LT(padded.time, direct.time);
+    EXPECT_GT(padded.time, whole.time) << "the copy of the weights is not free";
+    EXPECT_GT(padded.term(Term::Alignment).value, 0.0);
+    Seconds sum;
+    for (const Seconds term : padded.terms) sum += term;
+    EXPECT_NEAR(sum / padded.time, 1.0, 1e-9);
+    EXPECT_EQ(pricer.price(small).time, direct_small.time) << "one row is read faster than its matrix is copied";
+}
+
 }  // namespace
 }  // namespace tilewright

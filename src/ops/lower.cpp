@@ -77,8 +77,8 @@ void loss(Builder& b, std::int64_t rows) {
     const auto kernel = [&](double reads, double writes, double saved = 0) {
         return Piece{"loss", Component::Loss, StreamKind::Loss, rows, b.shape.vocab, reads, writes, saved};
     };
-    const auto gradient = [&](double reads, double writes, double saved = 0) {
-        return Piece{"loss", Component::Loss, StreamKind::LossGradient, rows, b.shape.vocab, reads, writes, saved};
+    const auto gradient = [&](double reads, double writes) {
+        return Piece{"loss", Component::Loss, StreamKind::LossGradient, rows, b.shape.vocab, reads, writes};
     };
     const auto copy = [&](double reads, double writes) {
         return Piece{"loss", Component::Loss, StreamKind::Pointwise, rows, b.shape.vocab, reads, writes};
