@@ -67,7 +67,8 @@ FlagGroup workload_flags() {
              {"--recompute", choices<Recompute>(), "what the backward pass computes again (none)", Kind::Choice},
              {"--master", choices<MasterWeights>(), "the optimizer's own copy of the parameters (none)", Kind::Choice},
              {"--overlap", choices<Overlap>(), "collectives that run beside products (data)", Kind::Choice},
-             {"--runtime", choices<Runtime>(), "which operations share a kernel (eager in training, compiled in serving)", Kind::Choice},
+             {"--runtime", choices<Runtime>(),
+              "which operations share a kernel (eager in training, compiled in serving)", Kind::Choice},
              {"--attention", choices<AttentionBackend>(), "attention kernels (auto: as PyTorch picks)", Kind::Choice},
              {"--clock", choices<Clock>(), "under the power cap, or at full clock (sustained)", Kind::Choice}}};
 }

@@ -93,13 +93,12 @@ void fit_power(const Observations& seen, const Observations& streams, const Devi
     profile.power.memory = {0.4 * device.power.value};
     Observations kept = seen;
     for (int round = 0; round < 4; ++round) {
-        solve({&profile.power.matrix.value, &profile.power.memory.value},
-              [&] {
-                  std::vector<double> errors = settled_errors(kept, device, profile);
-                  const std::vector<double> drawn = energy_errors(streams, device, profile);
-                  errors.insert(errors.end(), drawn.begin(), drawn.end());
-                  return errors;
-              });
+        solve({&profile.power.matrix.value, &profile.power.memory.value}, [&] {
+            std::vector<double> errors = settled_errors(kept, device, profile);
+            const std::vector<double> drawn = energy_errors(streams, device, profile);
+            errors.insert(errors.end(), drawn.begin(), drawn.end());
+            return errors;
+        });
         kept = arrived(seen, device, profile);
     }
 }

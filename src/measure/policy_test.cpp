@@ -179,7 +179,9 @@ TEST(Sustained, KeepsOnlyWhatCameAfterTheClockSettled) {
 
 TEST(Sustained, ADipOfTheClockDoesNotMoveTheMedian) {
     FakeGpu gpu;  // a board's slow loop: every second a fifth of it at a clock lower by 15%
-    gpu.clock_after = [](double busy_s) { return std::fmod(busy_s, 1.0) > 0.4 && std::fmod(busy_s, 1.0) < 0.6 ? 1.3e9 : 1.53e9; };
+    gpu.clock_after = [](double busy_s) {
+        return std::fmod(busy_s, 1.0) > 0.4 && std::fmod(busy_s, 1.0) < 0.6 ? 1.3e9 : 1.53e9;
+    };
     EXPECT_NEAR(time_op(gpu, ClockMode::Sustained, Policy{})->clock_mhz, 1530.0, 1e-6);
 }
 

@@ -62,6 +62,7 @@ TEST(Prediction, DecodeTakesOneTokenPerSequence) {
     workload.seq = 1000;
     EXPECT_EQ(tokens_per_step(workload), 16000.0);
     workload.phase = Phase::Decode;
+    workload.runtime = usual_runtime(workload.phase);
     EXPECT_EQ(tokens_per_step(workload), 16.0);
     EXPECT_EQ(workload_text(workload),
               "decode, 16 × 1 token after 1000, bf16, compiled, attention auto, sustained clock");
