@@ -3,6 +3,7 @@
 
     python3 bench/case_studies.py propose --program build/release/tilewright > bench/case_studies.json
     python3 bench/train_steps.py --from bench/case_studies.json --out steps.jsonl          # on the GPU
+    python3 bench/case_studies.py predict --program … > new.json     the same shapes, as the program prices them now
     python3 bench/case_studies.py page [--steps steps.jsonl] > docs/case-studies.md
 """
 import argparse
@@ -25,9 +26,16 @@ operands into padded ones first, so that little is left to gain. A speed-up is t
 """
 
 
-def run(program, arguments):
+def run(program, arguments, shape=None):
+    """A search's answer; `shape` is what `-` stands for."""
     command = [program, "search", *arguments, "--gpu", GPU, "--json"]
-    return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    return json.loads(subprocess.run(command, input=shape, check=True, capture_output=True, text=True).stdout)
+
+
+def toml_of(shape):
+    """A shape file: the members of a shape that such a file has."""
+    left_out = ("name", "memory_bytes", "words", "batch", "seq")
+    return "[shape]\n" + "".join(f"{key} = {json.dumps(value)}\n" for key, value in shape.items() if key not in left_out)
 
 
 def shape_of(found, sizes, memory):
@@ -52,9 +60,25 @@ def case_of(program, arguments, runtime):
         if best is None:
             continue
         shapes[kind] = shape_of(found, best["shape"], memory * best["params"] / found["baseline"]["shape"]["params"])
-        predicted[kind] = {name: best[name] for name in ("speedup", "low", "high", "proven", "parameter_change", "changed")}
+        predicted[kind] = {name: best[name] for name in TOLD}
     return {"model": " ".join(arguments), "runtime": runtime, "time_s": found["baseline"]["time_s"], "predicted": predicted,
             "shapes": shapes}
+
+
+SIZES = ("hidden", "layers", "heads", "kv_heads", "head_dim", "ffn", "vocab")
+TOLD = ("speedup", "low", "high", "proven", "parameter_change", "changed")
+
+
+def predict(program, source):
+    """The file with its speed-ups priced anew: a search of a space that holds one shape."""
+    studies = json.load(open(source))
+    for case in studies["cases"]:
+        for kind in case["predicted"]:
+            shape = case["shapes"][kind]
+            only = [word for size in SIZES for word in ("--" + size.replace("_", "-"), f"{shape[size]}..{shape[size]}")]
+            found = run(program, ["-", "--runtime", case["runtime"], *only], toml_of(case["shapes"]["baseline"]))
+            case["predicted"][kind] = {name: found["candidates"][0][name] for name in TOLD}
+    print(json.dumps(studies, indent=1))
 
 
 def measured_speedups(path):
@@ -109,12 +133,17 @@ def page(source, steps):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["propose", "page"])
+    parser.add_argument("what", choices=["propose", "predict", "page"])
     parser.add_argument("--program", default="build/release/tilewright")
     parser.add_argument("--from", dest="source", default="bench/case_studies.json")
     parser.add_argument("--steps", default="")
     arguments = parser.parse_args()
-    propose(arguments.program) if arguments.what == "propose" else page(arguments.source, arguments.steps)
+    if arguments.what == "propose":
+        propose(arguments.program)
+    elif arguments.what == "predict":
+        predict(arguments.program, arguments.source)
+    else:
+        page(arguments.source, arguments.steps)
 
 
 if __name__ == "__main__":
