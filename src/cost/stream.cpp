@@ -6,17 +6,8 @@
 namespace tilewright {
 namespace {
 
-constexpr std::int64_t whole_words = 8;    ///< elements of two bytes in 16 bytes
-constexpr double half_full = 768.0;        ///< bytes a unit of which a kernel is half of `fill` (docs/model.md)
-constexpr double least_samples = 10.0;     ///< fewer do not make constants a kernel's own
-constexpr double borrowed_widening = 1.5;  ///< of the interval on each side: as of a profile from another part
-
-/// Constants that stand on samples of other kernels say so.
-void doubt(Cost& cost) {
-    cost.evidence = std::max(cost.evidence, Evidence::Transferred);
-    cost.low = cost.low / borrowed_widening;
-    cost.high = cost.high * borrowed_widening;
-}
+constexpr std::int64_t whole_words = 8;  ///< elements of two bytes in 16 bytes
+constexpr double half_full = 768.0;      ///< bytes a unit of which a kernel is half of `fill` (docs/model.md)
 
 }  // namespace
 
@@ -41,7 +32,6 @@ Cost Pricer::burst(const Stream& stream) const {
     explanation.reach(Term::Launch, total);
     const Bound bound = reached * ragged < 0.5 * total ? Bound::Latency : Bound::Memory;
     Cost cost = explanation.finish(bound, profile_.stream_evidence, interval(profile_, class_of(stream), bound));
-    if (profile_.stream_evidence != Evidence::Assumed && kernel.samples < least_samples) doubt(cost);
     cost.clocked = {walked - memory};
     cost.energy_j = profile_.power.memory.value * memory;
     return cost;

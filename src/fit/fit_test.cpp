@@ -189,13 +189,6 @@ TEST(Streams, OfEachFormAndKindAreLearntApart) {
     EXPECT_NEAR(learnt.stream.eager[static_cast<std::size_t>(StreamKind::Strided)].fraction, 0.4, 0.02);
     EXPECT_EQ(learnt.stream.eager[static_cast<std::size_t>(StreamKind::Norm)].fraction, norm.fraction)
         << "what was not sampled of one form is taken from the other";
-    const Bytes some{1e7};
-    const Pricer after(h200(), learnt, Clock::Burst);
-    const auto evidence = [&](StreamForm form) {
-        return after.price(Stream{StreamKind::Norm, 1000, 1024, some, some, form}).evidence;
-    };
-    EXPECT_EQ(evidence(StreamForm::Fused), Evidence::Fitted);
-    EXPECT_EQ(evidence(StreamForm::Eager), Evidence::Transferred);
 }
 
 TEST(Streams, AreReadAsTheLoweringNamesThem) {

@@ -80,7 +80,7 @@ std::string escape(std::string_view text) {
 }
 
 std::string px(double value) {
-    std::string text = fmt::format("{:.2f}", value);
+    std::string text = fmt::format("{:.1f}", value);
     while (text.back() == '0') text.pop_back();
     if (text.back() == '.') text.pop_back();
     return text == "-0" ? "0" : text;

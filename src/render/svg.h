@@ -43,7 +43,7 @@ struct Text {
 /// The text with & < > " and line breaks as entities, and other control characters as '?'.
 std::string escape(std::string_view text);
 
-/// A coordinate to a hundredth of a pixel, in as few characters as possible.
+/// A coordinate to a tenth of a pixel, in as few characters as possible.
 std::string px(double value);
 
 /// "12.5 30": a point of a path.
