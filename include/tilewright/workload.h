@@ -71,6 +71,13 @@ struct Workload {
     friend bool operator==(const Workload&, const Workload&) = default;
 };
 
+/// The same in another phase; a runtime that was the usual one becomes that phase's.
+constexpr Workload in_phase(Workload workload, Phase phase) {
+    if (workload.runtime == usual_runtime(workload.phase)) workload.runtime = usual_runtime(phase);
+    workload.phase = phase;
+    return workload;
+}
+
 /// Bytes of one element as the matrix units read it.
 constexpr int element_bytes(Precision precision) {
     switch (precision) {

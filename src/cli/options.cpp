@@ -92,9 +92,9 @@ FlagGroup output_flags() {
 }
 
 void apply_workload_flags(const Arguments& arguments, Workload& workload) {
-    const bool usual = workload.runtime == usual_runtime(workload.phase);
-    set_choice(arguments, "--phase", workload.phase);
-    if (usual) workload.runtime = usual_runtime(workload.phase);
+    Phase phase = workload.phase;
+    set_choice(arguments, "--phase", phase);
+    workload = in_phase(workload, phase);
     set_count(arguments, "--batch", workload.batch);
     set_count(arguments, "--seq", workload.seq);
     set_count(arguments, "--kv-len", workload.kv_len);

@@ -50,7 +50,7 @@ std::vector<Shown> shown_beside(const SearchResult& found) {
 
 /// One replica that decodes, whatever the phase asked for.
 Workload serving_base(Workload workload) {
-    workload.phase = Phase::Decode;
+    workload = in_phase(workload, Phase::Decode);
     workload.parallel = {};
     workload.micro_batches = 1;
     workload.recompute = Recompute::None;

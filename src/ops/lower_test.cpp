@@ -28,7 +28,6 @@ Workload forward_pass(std::int64_t tp) {
     Workload work;
     work.forward_only = true;
     work.attention = AttentionBackend::Unfused;
-    work.runtime = Runtime::Ideal;
     work.parallel.tp = tp;
     return work;
 }

@@ -61,11 +61,12 @@ TEST(Prediction, DecodeTakesOneTokenPerSequence) {
     workload.batch = 16;
     workload.seq = 1000;
     EXPECT_EQ(tokens_per_step(workload), 16000.0);
-    workload.phase = Phase::Decode;
-    workload.runtime = usual_runtime(workload.phase);
+    workload = in_phase(workload, Phase::Decode);
     EXPECT_EQ(tokens_per_step(workload), 16.0);
     EXPECT_EQ(workload_text(workload),
               "decode, 16 × 1 token after 1000, bf16, compiled, attention auto, sustained clock");
+    workload.runtime = Runtime::Ideal;
+    EXPECT_EQ(in_phase(workload, Phase::Train).runtime, Runtime::Ideal) << "what was chosen stays";
 }
 
 TEST(Prediction, TextSaysWhenMemoryOrHostIsShort) {
