@@ -10,6 +10,8 @@ import torch
 SETTLE_S = 0.3  # as long as the settled clock needs under the power cap (docs/measuring.md)
 REPEAT_S = 0.02
 REPEATS = 7
+STEP_SETTLE_S = 1.0  # the slow loop that holds the board to its cap dips about once a second; a step is timed over two dips
+STEP_S = 2.2
 
 
 class Nvml:
@@ -74,23 +76,43 @@ def time_sustained(op, runs=1):
     graph = capture(op)
     once, _ = replay_timed(graph, 1)
     once, _ = replay_timed(graph, max(1, int(0.005 / max(once, 1e-6))))
-    settled = time.monotonic() + SETTLE_S
     batch = max(1, int(REPEAT_S / once))
-    while time.monotonic() < settled:
-        replay_timed(graph, batch)
+    replay_for(graph, batch, SETTLE_S)
     readings = [replay_timed(graph, batch) for _ in range(REPEATS)]
+    return summary(readings, batch, runs, statistics.median)
+
+
+def timed_step(op):
+    """Times a training step as a long run sees it: the mean over some dips of the clock, where a median would leave them
+    out."""
+    graph = capture(op)
+    once, _ = replay_timed(graph, 1)
+    batch = max(1, int(4 * REPEAT_S / once))
+    replay_for(graph, batch, STEP_SETTLE_S)
+    return summary(replay_for(graph, batch, STEP_S), batch, 1, statistics.mean)
+
+
+def replay_for(graph, batch, seconds):
+    """The readings of batches until the time is over, at least one."""
+    end = time.monotonic() + seconds
+    readings = [replay_timed(graph, batch)]
+    while time.monotonic() < end:
+        readings.append(replay_timed(graph, batch))
+    return readings
+
+
+def summary(readings, batch, runs, middle):
+    """The sample members of timed batches; `middle` is what makes one time of them."""
     times = [seconds * 1e6 / runs for seconds, _ in readings]
-    median = statistics.median(times)
-    clock = statistics.median(clock for _, clock in readings)
-    del graph
+    time_us, clock = middle(times), middle([clock for _, clock in readings])
     return {
-        "time_us": round(median, 3),
+        "time_us": round(time_us, 3),
         "min_us": round(min(times), 3),
-        "mad_us": round(statistics.median(abs(t - median) for t in times), 4),
-        "repeats": REPEATS,
+        "mad_us": round(statistics.median(abs(t - time_us) for t in times), 4),
+        "repeats": len(readings),
         "launches": batch * runs,
-        "clock_mhz": clock,
-        "cycles": round(median * clock, 1),
+        "clock_mhz": round(clock, 1),
+        "cycles": round(time_us * clock, 1),
     }
 
 

@@ -16,7 +16,7 @@ import torch
 import torch._dynamo
 
 from pytorch_model import train_step
-from pytorch_timing import STREAM, part_of, run_line, time_sustained
+from pytorch_timing import STREAM, part_of, run_line, timed_step
 
 USABLE = 0.9  # of the memory; the rest is the context's, the allocator's and the compiler's
 
@@ -25,7 +25,7 @@ def time_layers(shape, layers, compiled):
     torch._dynamo.reset()
     with torch.cuda.stream(STREAM):
         step = train_step(shape, layers, compiled)
-    timed = time_sustained(step)
+    timed = timed_step(step)
     timed["peak_bytes"] = torch.cuda.max_memory_allocated()
     del step
     gc.collect()
