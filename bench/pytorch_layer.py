@@ -1,5 +1,6 @@
 """The layer of tilewright-measure's `layer` op, written as one would in PyTorch: joint QKV and gate/up projections,
-F.scaled_dot_product_attention with its default choice of kernel, tanh GELU or SwiGLU, no dropout."""
+F.scaled_dot_product_attention with its default choice of kernel, tanh GELU or SwiGLU, no dropout. Whole models take gate
+and up apart, as Hugging Face's do."""
 import torch
 from torch import nn
 from torch.nn import functional as F
@@ -13,7 +14,7 @@ def turn(x, cosine, sine):
 
 
 class Layer(nn.Module):
-    def __init__(self, shape):
+    def __init__(self, shape, joint_gate=True):
         super().__init__()
         self.shape = shape
         hidden, heads, kv_heads = shape["hidden"], shape["heads"], shape["kv_heads"]
@@ -29,7 +30,9 @@ class Layer(nn.Module):
         mlp_bias = shape.get("bias_mlp", biased)
         self.qkv = nn.Linear(hidden, self.q_width + 2 * self.kv_width, bias=shape.get("bias_qkv", biased))
         self.proj = nn.Linear(self.q_width, hidden, bias=shape.get("bias_projection", biased))
-        self.up = nn.Linear(hidden, shape["ffn"] * (2 if self.gated else 1), bias=mlp_bias)
+        apart = self.gated and not joint_gate
+        self.gate = nn.Linear(hidden, shape["ffn"], bias=mlp_bias) if apart else None
+        self.up = nn.Linear(hidden, shape["ffn"] * (2 if self.gated and joint_gate else 1), bias=mlp_bias)
         self.down = nn.Linear(shape["ffn"], hidden, bias=mlp_bias)
         if self.rotary:
             rate = 10000.0 ** (-torch.arange(0, self.head, 2, dtype=torch.float64) / self.head)
@@ -54,10 +57,10 @@ class Layer(nn.Module):
 
     def mlp(self, x):
         u = self.up(x)
-        if self.gated:
-            gate, up = u.chunk(2, dim=-1)
-            return self.down(F.silu(gate) * up)
-        return self.down(F.gelu(u, approximate="tanh"))
+        if not self.gated:
+            return self.down(F.gelu(u, approximate="tanh"))
+        gate, up = u.chunk(2, dim=-1) if self.gate is None else (self.gate(x), u)
+        return self.down(F.silu(gate) * up)
 
     def forward(self, x):
         n = self.norm1(x)

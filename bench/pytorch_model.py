@@ -17,7 +17,7 @@ class Model(nn.Module):
         self.words = nn.Embedding(shape["vocab"], hidden)
         learned = shape["positions"] == "learned"
         self.places = nn.Embedding(shape["position_rows"], hidden) if learned else None
-        self.layers = nn.ModuleList(Layer(shape) for _ in range(layers))
+        self.layers = nn.ModuleList(Layer(shape, joint_gate=False) for _ in range(layers))
         self.norm = (nn.RMSNorm if shape["norm"] == "rms" else nn.LayerNorm)(hidden, eps=EPSILON)
         self.head = nn.Linear(hidden, shape["vocab"], bias=shape["bias_head"])
         if shape["tied"]:
