@@ -51,7 +51,7 @@ def draw_shape(draw):
 
 
 def kernels_of(graph, replays=REPLAYS):
-    """Every kernel of a replay in order: its name and its time in microseconds."""
+    """The span of a replay, and its kernels in order, each with its name and time; all in microseconds."""
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
         for _ in range(replays):
             graph.replay()
@@ -62,7 +62,8 @@ def kernels_of(graph, replays=REPLAYS):
     if rest and replays > 1:
         return kernels_of(graph, 1)
     times = [event.time_range.elapsed_us() for event in events]
-    return [[event.name[:300], round(statistics.median(times[index::count]), 2)] for index, event in enumerate(events[:count])]
+    kernels = [[event.name[:300], round(statistics.median(times[index::count]), 2)] for index, event in enumerate(events[:count])]
+    return {"span_us": round(events[count - 1].time_range.end - events[0].time_range.start, 2), "kernels": kernels}
 
 
 def take_apart(shape, runtime):
@@ -74,7 +75,7 @@ def take_apart(shape, runtime):
     readings = replay_for(graph, max(1, int(0.02 / once)), SETTLE_S)
     settled = readings[len(readings) // 2 :]
     return {"time_us": round(1e6 * statistics.median(seconds for seconds, _ in settled), 3),
-            "clock_mhz": statistics.median(clock for _, clock in settled), "kernels": kernels_of(graph)}
+            "clock_mhz": statistics.median(clock for _, clock in settled)} | kernels_of(graph)
 
 
 def forget():

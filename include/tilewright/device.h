@@ -148,8 +148,15 @@ struct StreamKernel {
 };
 
 /// Kernels that stream memory, by StreamKind.
+using StreamKernels = std::array<StreamKernel, stream_kind_count>;
+
+/// Kernels that stream memory, by whose they are.
 struct StreamProfile {
-    std::array<StreamKernel, stream_kind_count> fused, eager;
+    StreamKernels fused, eager, compiled;
+
+    const StreamKernels& of(StreamForm form) const {
+        return form == StreamForm::Eager ? eager : form == StreamForm::Compiled ? compiled : fused;
+    }
 };
 
 /// One protocol of a collective: what starting costs, what each step between two ranks costs, what share of the link it

@@ -46,6 +46,9 @@ template <>
 inline constexpr std::array<NameTable<AttentionPass>, 2> names<AttentionPass>{
     {{"forward", AttentionPass::Forward}, {"backward", AttentionPass::Backward}}};
 template <>
+inline constexpr std::array<NameTable<StreamForm>, stream_form_count> names<StreamForm>{
+    {{"fused", StreamForm::Fused}, {"eager", StreamForm::Eager}, {"compiled", StreamForm::Compiled}}};
+template <>
 inline constexpr std::array<NameTable<StreamKind>, stream_kind_count> names<StreamKind>{
     {{"norm", StreamKind::Norm},
      {"norm_backward", StreamKind::NormBackward},

@@ -69,8 +69,9 @@ enum class StreamKind {
 };
 inline constexpr std::size_t stream_kind_count = 12;
 
-/// Whose kernel it is: one that a compiler or a person wrote for this step, or PyTorch's for one operator.
-enum class StreamForm { Fused, Eager };
+/// Whose kernel it is: one that a person wrote for this step, PyTorch's for one operator, or what torch.compile launches.
+enum class StreamForm { Fused, Eager, Compiled };
+inline constexpr std::size_t stream_form_count = 3;
 
 /// A kernel that only streams memory. Its arithmetic is not counted, as in every published FLOP count of a transformer.
 struct Stream {

@@ -35,8 +35,7 @@ Result<Stream> read_stream_row(const read::CsvTable& table, const read::CsvRow& 
     stream.rows = cells.integer("rows", read::sizes);
     stream.width = cells.integer("width", read::sizes);
     const Precision precision = cells.word<Precision>("dtype").value_or(Precision::Bf16);
-    const bool eager = cells.choice("form", {"fused", "eager"}).value_or("fused") == "eager";
-    stream.form = eager ? StreamForm::Eager : StreamForm::Fused;
+    stream.form = cells.word<StreamForm>("form").value_or(StreamForm::Fused);
     if (!cells.clean()) return cells.problems();
     for (const Traffic& one : traffic) {
         if (one.kind != kind) continue;

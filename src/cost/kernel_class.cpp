@@ -31,7 +31,7 @@ KernelClass class_of(const Attention& attention) {
 }
 
 KernelClass class_of(const Stream& stream) {
-    if (stream.form == StreamForm::Eager) return KernelClass::EagerStream;
+    if (stream.form != StreamForm::Fused) return KernelClass::EagerStream;
     switch (stream.kind) {
         case StreamKind::Norm:
         case StreamKind::NormBackward:

@@ -12,8 +12,7 @@ constexpr double half_full = 768.0;      ///< bytes a unit of which a kernel is 
 }  // namespace
 
 Cost Pricer::burst(const Stream& stream) const {
-    const auto& kernels = stream.form == StreamForm::Eager ? profile_.stream.eager : profile_.stream.fused;
-    const StreamKernel& kernel = kernels[static_cast<std::size_t>(stream.kind)];
+    const StreamKernel& kernel = profile_.stream.of(stream.form)[static_cast<std::size_t>(stream.kind)];
     const double bytes = (stream.read + stream.written).value;
     const double memory = bytes * seconds_per_byte_;
     const double reached = memory / kernel.fraction;

@@ -90,7 +90,7 @@ StreamProfile stream_profile(const Profile& profile, const Device& device) {
     for (StreamKind kind : {StreamKind::Norm, StreamKind::NormBackward}) {
         stream.fused[static_cast<std::size_t>(kind)].ragged = 1.55;
     }
-    stream.eager = stream.fused;
+    stream.eager = stream.compiled = stream.fused;
     return stream;
 }
 

@@ -4,6 +4,8 @@
 
 #include <charconv>
 
+#include "tilewright/device_names.h"
+
 namespace tilewright {
 namespace {
 
@@ -86,13 +88,16 @@ void take_stream(const Sample& sample, Observation& seen) {
     stream.kind = known->stream;
     stream.rows = number(sample, "rows");
     stream.width = number(sample, "width");
-    stream.form = is_pytorch(sample) ? StreamForm::Eager : StreamForm::Fused;
+    const StreamForm form = find_named<StreamForm>(word(sample, "form")).value_or(StreamForm::Fused);
+    if (is_pytorch(sample)) stream.form = form == StreamForm::Compiled ? form : StreamForm::Eager;
     const double tensor = 2.0 * static_cast<double>(stream.rows) * static_cast<double>(stream.width);
     stream.read = {sample.bytes > 0.0 ? sample.bytes : known->tensors * tensor};
     if (stream.read.value <= 0.0 || !tells(sample, stream)) return;
     seen.op.work = stream;
     seen.family = "stream " + std::string(known->kind) + (known->pass == "backward" ? " backward" : "") +
-                  (stream.form == StreamForm::Eager ? ", pytorch" : "");
+                  (stream.form == StreamForm::Fused    ? ""
+                   : stream.form == StreamForm::Eager ? ", pytorch"
+                                                      : ", torch.compile");
 }
 
 }  // namespace tilewright

@@ -80,12 +80,16 @@ void fit_streams(const Observations& seen, const Device& device, Profile& profil
         const auto kind = static_cast<StreamKind>(i);
         stream.fused[i] = start_of(kind, stream.fused[i]);
         const bool own = fit_kernel(of_kind(seen, StreamForm::Fused, kind), device, profile, stream.fused[i]);
-        stream.eager[i] = stream.fused[i];
-        stream.eager[i].samples = 0.0;
-        stream.eager[i].ragged = std::min(pytorch_ragged, stream.fused[i].ragged);
-        if (!fit_kernel(of_kind(seen, StreamForm::Eager, kind), device, profile, stream.eager[i]) || own) continue;
-        stream.fused[i] = stream.eager[i];
-        stream.fused[i].samples = 0.0;
+        for (const auto& [form, kernels] :
+             {std::pair{StreamForm::Eager, &stream.eager}, {StreamForm::Compiled, &stream.compiled}}) {
+            StreamKernel& kernel = (*kernels)[i];
+            kernel = stream.fused[i];
+            kernel.samples = 0.0;
+            kernel.ragged = std::min(pytorch_ragged, kernel.ragged);
+            if (!fit_kernel(of_kind(seen, form, kind), device, profile, kernel) || own) continue;
+            stream.fused[i] = kernel;
+            stream.fused[i].samples = 0.0;
+        }
     }
     profile.stream_evidence = Evidence::Fitted;
 }

@@ -61,8 +61,12 @@ void Builder::update(Op op) {
 
 Op Builder::stream(const Piece& piece, Pass pass) const {
     const double tensor = bytes_of(piece.rows, piece.width, element);
-    const StreamForm form = eager ? StreamForm::Eager : StreamForm::Fused;
-    const Stream work_done{piece.kind, piece.rows, piece.width, {piece.reads * tensor}, {piece.writes * tensor}, form};
+    const Stream work_done{piece.kind,
+                           piece.rows,
+                           piece.width,
+                           {piece.reads * tensor},
+                           {piece.writes * tensor},
+                           form_of(work.runtime)};
     const Bytes saved{training && pass == Pass::Forward ? piece.saved * tensor : 0.0};
     return {piece.name, piece.component, pass, count * piece.launches, work_done, saved, part};
 }

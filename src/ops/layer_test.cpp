@@ -254,7 +254,7 @@ TEST(Layer, NamesKernelsByHowTheyWalkOverMemory) {
     const OpGraph compiled = lower_layer(gpt2(), in(Runtime::Compiled, Phase::Train));
     const Stream& bias = std::get<Stream>(find_op(compiled, "mlp up dB")->work);
     EXPECT_EQ(bias.kind, StreamKind::Columns);
-    EXPECT_EQ(bias.form, StreamForm::Fused);
+    EXPECT_EQ(bias.form, StreamForm::Compiled);
 }
 
 TEST(Layer, TakesTheUnfusedPathPastHeadsOf256) {

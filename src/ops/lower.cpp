@@ -174,7 +174,7 @@ Stream lowering::optimizer_step(double owned, const Workload& work) {
     const double element = storage_bytes(work.precision);
     const bool master = work.master == MasterWeights::Fp32;
     const double wide = master ? sizeof(float) : element;
-    Stream step{StreamKind::Optimizer, static_cast<std::int64_t>(owned), 1, {}, {}};
+    Stream step{StreamKind::Optimizer, static_cast<std::int64_t>(owned), 1, {}, {}, form_of(work.runtime)};
     step.read = {4 * owned * wide};                                  // parameter, gradient, two moments
     step.written = {owned * (3 * wide + (master ? element : 0.0))};  // parameter, two moments; the copy products read
     return step;

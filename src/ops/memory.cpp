@@ -27,7 +27,7 @@ double matrix_workspaces(const Workload& work) { return trains(work) ? 2 * matri
 double passing(const Op& op) {
     const Stream* stream = std::get_if<Stream>(&op.work);
     const bool last_reader = op.pass == Pass::Backward || op.component == Component::Loss;
-    const bool in_place = stream != nullptr && stream->form == StreamForm::Fused && last_reader;
+    const bool in_place = stream != nullptr && stream->form != StreamForm::Eager && last_reader;
     return std::max(0.0, bytes_written(op).value - (in_place ? stream->read.value : op.saved.value));
 }
 

@@ -18,6 +18,8 @@ class ProfileReader {
 public:
     ProfileReader(const Value& root, Report& report) : at_(&root), report_(report) {}
 
+    bool has(std::string_view name) const { return at_->find(name) != nullptr; }
+
     void number(std::string_view name, double& value) {
         const Value* found = find(name);
         if (found == nullptr) return;
@@ -154,7 +156,7 @@ void check(const Profile& profile, Report& report) {
     for (const Correction& correction : profile.gemm_corrections) {
         fine = fine && positive(correction.first_s);
     }
-    for (const auto& kernels : {profile.stream.fused, profile.stream.eager}) {
+    for (const auto& kernels : {profile.stream.fused, profile.stream.eager, profile.stream.compiled}) {
         for (const StreamKernel& kernel : kernels) fine = fine && positive(kernel.fraction) && positive(kernel.ragged);
     }
     for (double fraction : profile.compute_fraction) fine = fine && positive(fraction);
@@ -194,6 +196,7 @@ Result<ProfileFile> read_profile_file(std::string_view bytes, const std::string&
     }
     ProfileReader reader(*root, report);
     visit_profile(file.profile, reader);
+    if (!reader.has("compiled_streams")) file.profile.stream.compiled = file.profile.stream.fused;
     if (report.clean()) check(file.profile, report);
     if (!report.clean()) return report.by_line();
     return file;
