@@ -69,7 +69,8 @@ enum class StreamKind {
 };
 inline constexpr std::size_t stream_kind_count = 12;
 
-/// Whose kernel it is: one that a person wrote for this step, PyTorch's for one operator, or what torch.compile launches.
+/// Whose kernel it is: one that a person wrote for this step, PyTorch's for one operator, or what torch.compile
+/// launches.
 enum class StreamForm { Fused, Eager, Compiled };
 inline constexpr std::size_t stream_form_count = 3;
 

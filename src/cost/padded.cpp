@@ -14,7 +14,8 @@ Stream copy_of(const Gemm& from, const Gemm& to, std::int64_t Gemm::*rows, std::
         return Bytes{static_cast<double>(gemm.batch) * static_cast<double>(gemm.*rows) *
                      static_cast<double>(gemm.*columns) * element_bytes(gemm.precision)};
     };
-    return {StreamKind::Pointwise, from.batch * from.*rows, from.*columns, bytes(from), bytes(to), StreamForm::Compiled};
+    return {StreamKind::Pointwise, from.batch * from.*rows, from.*columns, bytes(from), bytes(to),
+            StreamForm::Compiled};
 }
 
 }  // namespace

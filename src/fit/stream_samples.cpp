@@ -95,7 +95,7 @@ void take_stream(const Sample& sample, Observation& seen) {
     if (stream.read.value <= 0.0 || !tells(sample, stream)) return;
     seen.op.work = stream;
     seen.family = "stream " + std::string(known->kind) + (known->pass == "backward" ? " backward" : "") +
-                  (stream.form == StreamForm::Fused    ? ""
+                  (stream.form == StreamForm::Fused   ? ""
                    : stream.form == StreamForm::Eager ? ", pytorch"
                                                       : ", torch.compile");
 }

@@ -61,12 +61,8 @@ void Builder::update(Op op) {
 
 Op Builder::stream(const Piece& piece, Pass pass) const {
     const double tensor = bytes_of(piece.rows, piece.width, element);
-    const Stream work_done{piece.kind,
-                           piece.rows,
-                           piece.width,
-                           {piece.reads * tensor},
-                           {piece.writes * tensor},
-                           form_of(work.runtime)};
+    const Stream work_done{
+        piece.kind, piece.rows, piece.width, {piece.reads * tensor}, {piece.writes * tensor}, form_of(work.runtime)};
     const Bytes saved{training && pass == Pass::Forward ? piece.saved * tensor : 0.0};
     return {piece.name, piece.component, pass, count * piece.launches, work_done, saved, part};
 }
@@ -95,16 +91,16 @@ void Builder::linear(const Linear& l) {
 }
 
 void Builder::norm(const Norm& n) {
-    const double inputs = 1 + n.added;
-    forward(Piece{n.names.forward, Component::Norm, StreamKind::Norm, n.rows, n.width, inputs, n.added > 0 ? 2.0 : 1.0,
-                  n.saved});
+    const double written = n.outputs + (n.added > 0 && !n.sum_again ? 1 : 0);
+    forward(
+        Piece{n.names.forward, Component::Norm, StreamKind::Norm, n.rows, n.width, 1.0 + n.added, written, n.saved});
     const bool own_addition = n.branches && eager;
     if (own_addition) {
         backward(Piece{"residual backward", Component::Residual, StreamKind::Pointwise, n.rows, n.width, 2, 1});
     }
-    if (!ideal) backward(Piece{n.names.weight, Component::Norm, StreamKind::NormBackward, n.rows, n.width, 2, 0});
-    const double gradients = n.branches && !eager ? 3 : 2;
-    backward(Piece{n.names.backward, Component::Norm, StreamKind::NormBackward, n.rows, n.width, gradients, 1});
+    if (eager) backward(Piece{n.names.weight, Component::Norm, StreamKind::NormBackward, n.rows, n.width, 2, 0});
+    const double inputs = 1 + n.outputs + (n.branches && !eager ? 1 : 0);
+    backward(Piece{n.names.backward, Component::Norm, StreamKind::NormBackward, n.rows, n.width, inputs, 1});
 }
 
 namespace {

@@ -36,9 +36,11 @@ struct Norm {
     NormNames names;
     std::int64_t rows = 0;
     std::int64_t width = 0;
-    int added = 0;          ///< tensors added to its input by the same kernel, which then writes the sum too
-    bool branches = false;  ///< its input also runs on as the residual stream, whose gradient joins here
-    double saved = 0;       ///< tensors of rows * width kept for the backward pass
+    int added = 0;           ///< tensors added to its input by the same kernel, which then writes the sum too
+    bool branches = false;   ///< its input also runs on as the residual stream, whose gradient joins here
+    double saved = 0;        ///< tensors of rows * width kept for the backward pass
+    int outputs = 1;         ///< norms of the same input that the same kernel writes
+    bool sum_again = false;  ///< the sum is not written: who needs it adds again
 };
 
 /// A streaming kernel; traffic is in units of the rows * width tensor.

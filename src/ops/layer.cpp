@@ -1,5 +1,7 @@
 // A layer: norms, the two halves, and the residual stream between them. An eager runtime adds to the stream in kernels
-// of their own, a compiled one in the norm that follows, an ideal one in the epilogue of the product before.
+// of their own, a compiled one in the norm that follows, an ideal one in the epilogue of the product before. In
+// training layers are compiled one by one, as torchtitan does: the last addition of each is a kernel, and sums up all
+// branches.
 #include "ops/builder.h"
 
 namespace tilewright::lowering {
@@ -12,11 +14,14 @@ constexpr NormNames attention_post_norm{"attention post norm", "attention post n
                                         "attention post norm dW"};
 constexpr NormNames mlp_post_norm{"mlp post norm", "mlp post norm backward", "mlp post norm dW"};
 
+/// Layers compiled one by one: the sum within a layer is made again at its end.
+bool one_by_one(const Builder& b, bool joined) { return b.compiled && !joined; }
+
 /// The norm at the head of a half. Where it also adds `added` branches to the stream it keeps the stream, too.
-void pre_norm(Builder& b, const NormNames& names, int added) {
+Norm pre_norm(const Builder& b, const NormNames& names, int added) {
     const bool keeps_stream = added > 0 && !b.eager;
-    b.norm(
-        {names, b.shared_tokens, b.shape.hidden, keeps_stream && !b.ideal ? added : 0, true, keeps_stream ? 2.0 : 1.0});
+    return {names, b.shared_tokens,         b.shape.hidden, keeps_stream && !b.ideal ? added : 0,
+            true,  keeps_stream ? 2.0 : 1.0};
 }
 
 void post_norm(Builder& b, const NormNames& names) {
@@ -46,33 +51,37 @@ void drop_branch(Builder& b, Component component) {
 }
 
 void sequential(Builder& b, bool joined) {
-    pre_norm(b, attention_norm, joined ? 1 : 0);
+    b.norm(pre_norm(b, attention_norm, joined ? 1 : 0));
     b.share_over_ranks("attention input exchange");
     attention_block(b);
     b.sum_over_ranks("attention output exchange");
     drop_branch(b, Component::Projection);
     post_norm(b, attention_post_norm);
     if (b.eager) add_residual(b, 1);
-    pre_norm(b, mlp_norm, 1);
+    Norm second = pre_norm(b, mlp_norm, 1);
+    second.sum_again = one_by_one(b, joined);
+    b.norm(second);
     b.share_over_ranks("mlp input exchange");
     mlp_block(b);
     b.sum_over_ranks("mlp output exchange");
     drop_branch(b, Component::Mlp);
     post_norm(b, mlp_post_norm);
-    if (!joined) add_residual(b, 1);
+    if (!joined) add_residual(b, second.sum_again ? 2 : 1);
 }
 
 /// Both halves read the stream and are added to it together: one all-reduce forward, one per norm backward.
 void parallel(Builder& b, bool joined) {
-    pre_norm(b, attention_norm, joined ? 2 : 0);
-    b.share_over_ranks("attention input exchange");
     const bool one_norm = b.shape.norms.per_layer == 1;
+    const bool one_kernel = one_by_one(b, joined) && !one_norm;
+    Norm first = pre_norm(b, attention_norm, joined ? 2 : 0);
+    if (one_kernel) first.outputs = 2;
+    first.saved *= first.outputs;
+    b.norm(first);
+    b.share_over_ranks("attention input exchange");
     if (one_norm) b.join_gradients("attention input backward", 2, b.shape.hidden);
     attention_block(b);
-    if (!one_norm) {
-        pre_norm(b, mlp_norm, 0);
-        b.share_over_ranks("mlp input exchange");
-    }
+    if (!one_norm && !one_kernel) b.norm(pre_norm(b, mlp_norm, 0));
+    if (!one_norm) b.share_over_ranks("mlp input exchange");
     mlp_block(b);
     b.sum_over_ranks("layer output exchange");
     drop_branch(b, Component::Mlp);
@@ -82,7 +91,8 @@ void parallel(Builder& b, bool joined) {
 }  // namespace
 
 void layers(Builder& b, Surroundings surroundings) {
-    const bool joined = b.ideal || (surroundings == Surroundings::Stack && !b.eager);
+    const bool serving = b.compiled && b.work.phase != Phase::Train;
+    const bool joined = b.ideal || (surroundings == Surroundings::Stack && serving);
     b.shape.block == BlockForm::Parallel ? parallel(b, joined) : sequential(b, joined);
     b.mark_layer_end();
 }

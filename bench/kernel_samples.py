@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Makes stream samples (docs/samples.md) of the kernels that bench/pytorch_kernels.py saw in compiled steps: a table says
+by the words in a kernel's name what it does. What one call of the lowering is counts as one sample: a norm's gradients
+with the sums of their parts, a sum over rows with its second stage, all launches of AdamW.
+
+    python3 bench/kernel_samples.py kernels.jsonl > pytorch-compiled.jsonl
+"""
+import json
+import re
+import sys
+
+ELEMENT = 2  # bytes
+GAP_US = 0.8  # between two kernels of a graph, which the profiler does not count: (span - sum of times) / kernels in profiled steps
+
+
+class Step:
+    """One line: the shape, its kernels and the samples made of them."""
+
+    def __init__(self, line):
+        self.line, self.shape, self.samples = line, line["shape"], []
+        self.tokens = self.shape["batch"] * self.shape["seq"]
+        self.query, self.key = (self.shape[name] * self.shape["head_dim"] for name in ("heads", "kv_heads"))
+        self.norm = self.shape["norm"] + "norm"
+        self.twins = self.shape["norms_per_layer"] if self.shape["block"] == "parallel" else 1  # norms of one tensor
+
+    def parameters(self):
+        s = self.shape
+        hidden, ffn, joint = s["hidden"], s["ffn"], self.query + 2 * self.key
+        matrices = hidden * (joint + self.query) + hidden * ffn * (3 if s["mlp"] == "swiglu" else 2)
+        biases = joint * s["bias_qkv"] + hidden * s["bias_projection"] + (ffn + hidden) * s["bias_mlp"]
+        norms = (s["norms_per_layer"] + 1) * hidden * (2 if s["norm"] == "layer" else 1)
+        tables = s["vocab"] * hidden * (1 if s["tied"] else 2) + (s["position_rows"] * hidden if s["positions"] == "learned" else 0)
+        return matrices + biases + norms + tables
+
+    def add(self, what, width, tensors, time):
+        """Opens a sample of `tensors` of tokens * width read or written."""
+        kind, direction = what.split()
+        self.samples.append({"kind": kind, "pass": direction, "rows": self.tokens, "width": width,
+                             "bytes": ELEMENT * tensors * self.tokens * width, "time_us": time + GAP_US, "kernels": 1})
+
+    def last(self, what):
+        """The last sample of that kind, if there is one."""
+        return next((s for s in reversed(self.samples) if f"{s['kind']} {s['pass']}" == what), None)
+
+    def more(self, what, time):
+        """A further kernel of that sample."""
+        if sample := self.last(what):
+            sample["time_us"] += time + GAP_US
+            sample["kernels"] += 1
+
+
+def norm_forward(step, name, time):
+    step.add(f"{step.norm} forward", step.shape["hidden"], 3 if "_add_" in name else 1 + step.twins, time)
+
+
+def norm_backward(step, name, time):
+    """Gradients of inputs and weights are spread over kernels in several ways: all of a step are one sample, the mean."""
+    if step.last(f"{step.norm} backward"):
+        return step.more(f"{step.norm} backward", time)
+    norms = [3, 3 + step.twins] if step.twins > 1 or step.shape["block"] == "parallel" else [3, 4, 4]  # the final one reads no stream
+    step.add(f"{step.norm} backward", step.shape["hidden"], sum(norms) / len(norms), time)
+    step.samples[-1]["of"] = len(norms)
+
+
+def inner(step, what, tensors, time):
+    step.add(what, step.shape["ffn"], tensors, time)
+
+
+def sums(step, time):
+    """Bias gradients, whose width the name does not tell: told apart by their times once all are seen."""
+    step.add("bias backward", 0, 1, time)
+
+
+RULES = [
+    (r"multi_tensor_apply.*FusedAdam|FusedOptimizerTensorList", lambda s, n, t: adamw(s, t)),
+    (r"triton.*norm_backward|reduce_kernel.*ReduceOp<float", norm_backward),
+    (r"triton_(per|red).*norm", norm_forward),
+    (r"triton_red.*gelu_backward.*sum", lambda s, n, t: inner(s, "bias backward", 1, t)),
+    (r"triton_red.*cat.*sum", lambda s, n, t: s.add("bias backward", s.query + 2 * s.key, 1, t)),
+    (r"triton_red_fused_sum", lambda s, n, t: sums(s, t)),
+    (r"triton_per.*sum", lambda s, n, t: s.more("bias backward", t)),
+    (r"triton_poi.*gelu_backward", lambda s, n, t: inner(s, "gelu backward", 3, t)),
+    (r"triton_poi.*silu_backward", lambda s, n, t: inner(s, "swiglu backward", 5, t)),
+    (r"triton_poi.*gelu", lambda s, n, t: inner(s, "gelu forward", 2, t)),
+    (r"triton_poi.*silu", lambda s, n, t: inner(s, "swiglu forward", 3, t)),
+    (r"triton_poi.*cat.*neg.*slice", lambda s, n, t: s.add("rotary backward", s.query + 2 * s.key, 2, t)),
+    (r"triton_poi.*cat.*neg", lambda s, n, t: rotary(s, t)),
+    (r"triton_poi.*cat", lambda s, n, t: s.add("split backward", s.query + 2 * s.key, 2, t)),
+    (r"triton_red.*log_softmax_backward", lambda s, n, t: s.add("crossentropy backward", s.shape["vocab"], 2, t)),
+    (r"triton_red.*prepare_softmax", lambda s, n, t: s.add("crossentropy forward", s.shape["vocab"], 1, t)),
+    (r"triton_red.*nll_loss_forward", lambda s, n, t: s.more("crossentropy forward", t)),
+    (r"triton_poi_fused_(_unsafe_view_)?add_", lambda s, n, t: s.add("residual forward", s.shape["hidden"], 4, t)),
+]
+
+
+def rotary(step, time):
+    """Queries and keys at once, or one after the other where they differ in number."""
+    if step.last("rotary forward"):
+        return step.more("rotary forward", time)
+    step.add("rotary forward", step.query + step.key, 2, time)
+
+
+def adamw(step, time):
+    if step.last("adamw forward"):
+        return step.more("adamw forward", time)
+    step.add("adamw forward", 1, 7, time)
+    step.samples[-1] |= {"rows": step.parameters(), "bytes": 7 * ELEMENT * step.parameters()}
+
+
+def name_sums(step):
+    """The sums of plain gradients: of the MLP's output and, behind a rotation, of q, k and v; the wider take longer."""
+    shape = step.shape
+    widths = [shape["hidden"]] if shape["bias_mlp"] else []
+    widths += [step.query + 2 * step.key] if shape["bias_qkv"] and shape["positions"] == "rotary" else []
+    plain = sorted((s for s in step.samples if s["width"] == 0), key=lambda sample: sample["time_us"])
+    for sample, width in zip(plain, sorted(widths)):
+        if len(plain) == len(widths):
+            sample |= {"width": width, "bytes": ELEMENT * step.tokens * width}
+    step.samples = [sample for sample in step.samples if sample["width"] > 0]
+
+
+def samples_of(line):
+    step = Step(line)
+    for name, time in line["kernels"]:
+        for pattern, take in RULES:
+            if re.search(pattern, name):
+                take(step, name, time)
+                break
+        else:
+            if "triton" in name:
+                print("not known:", name, file=sys.stderr)
+    name_sums(step)
+    for sample in step.samples:
+        sample["time_us"] /= sample.get("of", 1)
+        sizes = {"kind": sample["kind"], "pass": sample["pass"], "form": line["runtime"], "rows": sample["rows"],
+                 "width": sample["width"], "dtype": "bf16"}
+        yield {"schema": "tilewright.sample/1", "op": "stream", "sizes": sizes, "device": line["device"], "clock": "sustained",
+               "status": "ok", "time_us": round(sample["time_us"], 2), "repeats": 5, "launches": 1,
+               "clock_mhz": line["clock_mhz"], "cycles": round(sample["time_us"] * line["clock_mhz"], 1),
+               "bytes": sample["bytes"], "facts": {"library": "pytorch", "copies": 1, "kernels": sample["kernels"]},
+               "tags": {"source": "pytorch"}, "run": line["run"]}
+
+
+def main(path):
+    for text in open(path):
+        line = json.loads(text)
+        if line["schema"] == "tilewright.run/1":
+            print(text, end="")
+        elif line["status"] == "ok":
+            for sample in samples_of(line):
+                print(json.dumps(sample))
+
+
+main(*sys.argv[1:])
