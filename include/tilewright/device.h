@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tilewright/correction.h"
@@ -144,6 +145,7 @@ struct StreamKernel {
     Seconds row{};          ///< of one row beside its bytes, the whole chip busy
     double exposed = 1.0;   ///< of the shorter of a row's walk and the stream, what the longer does not hide
     double ragged = 1.0;    ///< how many times longer rows take that are not whole 16-byte words
+    Curve learnt{};         ///< what these leave over
     double samples = 0.0;   ///< that these constants were learnt from
 };
 
@@ -157,6 +159,7 @@ struct StreamProfile {
     const StreamKernels& of(StreamForm form) const {
         return form == StreamForm::Eager ? eager : form == StreamForm::Compiled ? compiled : fused;
     }
+    StreamKernels& of(StreamForm form) { return const_cast<StreamKernels&>(std::as_const(*this).of(form)); }
 };
 
 /// One protocol of a collective: what starting costs, what each step between two ranks costs, what share of the link it

@@ -41,20 +41,6 @@ Rows rows_of(const Gemm& gemm) {
 
 }  // namespace
 
-namespace {
-
-/// The time moved to `time` by what was learnt; intervals and the clocked part move with it.
-void move_to(Cost& cost, double time) {
-    const double factor = time / cost.time.value;
-    cost.terms[static_cast<std::size_t>(Term::Correction)].value += time - cost.time.value;
-    cost.time.value = time;
-    cost.low = cost.low * factor;
-    cost.high = cost.high * factor;
-    cost.clocked = cost.clocked * factor;
-}
-
-}  // namespace
-
 GemmFamily family_of(const Gemm& gemm) {
     std::size_t least = whole_words;
     for (const Row& row : rows_of(gemm)) least = std::min(least, row.step());

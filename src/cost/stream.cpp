@@ -1,5 +1,6 @@
 // The price of a kernel that streams memory: its bytes at the bandwidth that its kind reaches, what each row takes
-// beside them and one row the thread block that walks it, after starting it and filling the chip.
+// beside them and one row the thread block that walks it, after starting it and filling the chip; then what of that was
+// learnt to be wrong by how long it takes.
 #include "cost/explain.h"
 #include "tilewright/cost.h"
 
@@ -9,6 +10,29 @@ namespace {
 constexpr std::int64_t whole_words = 8;  ///< elements of two bytes in 16 bytes
 constexpr double half_full = 768.0;      ///< bytes a unit of which a kernel is half of `fill` (docs/model.md)
 
+/// Triton kernels of torch.compile keep rows of up to `kept` elements whole and walk longer ones by blocks, the last of
+/// them masked (PyTorch 2.11, torch/_inductor/runtime/triton_heuristics.py); a concatenation is slow where the pieces
+/// of a row share blocks (docs/model.md).
+constexpr std::int64_t kept = 1024;
+constexpr std::int64_t block = 2048;
+
+double compiled_ragged(const Stream& stream, const StreamKernel& kernel) {
+    const std::int64_t width = stream.width;
+    if (stream.kind == StreamKind::Strided) {
+        return width % kept == 0 ? 1.0 : width % (kept / 2) == 0 ? kernel.ragged : kernel.ragged * kernel.ragged;
+    }
+    if (width <= kept) return 1.0;
+    return kernel.ragged * static_cast<double>(ceil_div(width, block) * block) / static_cast<double>(width);
+}
+
+/// How many times longer rows take than whole ones.
+double ragged_of(const Stream& stream, const StreamKernel& kernel) {
+    const bool norm = stream.kind == StreamKind::Norm || stream.kind == StreamKind::RmsNorm;
+    const bool blocks = norm || stream.kind == StreamKind::Strided;
+    if (stream.form == StreamForm::Compiled && blocks) return compiled_ragged(stream, kernel);
+    return stream.width % whole_words == 0 ? 1.0 : kernel.ragged;
+}
+
 }  // namespace
 
 Cost Pricer::burst(const Stream& stream) const {
@@ -16,7 +40,7 @@ Cost Pricer::burst(const Stream& stream) const {
     const double bytes = (stream.read + stream.written).value;
     const double memory = bytes * seconds_per_byte_;
     const double reached = memory / kernel.fraction;
-    const double ragged = stream.width % whole_words == 0 ? 1.0 : kernel.ragged;
+    const double ragged = ragged_of(stream, kernel);
     const double streamed = reached * ragged + kernel.row.value * static_cast<double>(stream.rows);
     const double walk = kernel.element.value * static_cast<double>(stream.width) * ragged;
     const double walked = std::max(streamed, walk) + kernel.exposed * std::min(streamed, walk);
@@ -32,6 +56,8 @@ Cost Pricer::burst(const Stream& stream) const {
     const Bound bound = reached * ragged < 0.5 * total ? Bound::Latency : Bound::Memory;
     Cost cost = explanation.finish(bound, profile_.stream_evidence, interval(profile_, class_of(stream), bound));
     cost.clocked = {walked - memory};
+    const double time = std::max(memory, total * kernel.learnt.factor(total));
+    if (time != total) move_to(cost, time);
     cost.energy_j = profile_.power.memory.value * memory;
     return cost;
 }

@@ -124,7 +124,7 @@ void rotary(Builder& b, const Widths& w) {
         Piece step{"rotary", Component::Position, StreamKind::Rotary, b.tokens, both};
         step.saved = 1;
         b.forward(step);
-        b.backward(Piece{"rotary backward", Component::Position, StreamKind::Rotary, b.tokens, both + w.value});
+        b.backward(Piece{"rotary backward", Component::Position, StreamKind::Strided, b.tokens, both + w.value});
     }
 }
 

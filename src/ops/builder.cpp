@@ -91,16 +91,18 @@ void Builder::linear(const Linear& l) {
 }
 
 void Builder::norm(const Norm& n) {
+    const bool rms = shape.norms.kind == NormKind::Rms;
+    const StreamKind kind = rms ? StreamKind::RmsNorm : StreamKind::Norm;
+    const StreamKind back = rms ? StreamKind::RmsNormBackward : StreamKind::NormBackward;
     const double written = n.outputs + (n.added > 0 && !n.sum_again ? 1 : 0);
-    forward(
-        Piece{n.names.forward, Component::Norm, StreamKind::Norm, n.rows, n.width, 1.0 + n.added, written, n.saved});
+    forward(Piece{n.names.forward, Component::Norm, kind, n.rows, n.width, 1.0 + n.added, written, n.saved});
     const bool own_addition = n.branches && eager;
     if (own_addition) {
         backward(Piece{"residual backward", Component::Residual, StreamKind::Pointwise, n.rows, n.width, 2, 1});
     }
-    if (eager) backward(Piece{n.names.weight, Component::Norm, StreamKind::NormBackward, n.rows, n.width, 2, 0});
+    if (eager) backward(Piece{n.names.weight, Component::Norm, back, n.rows, n.width, 2, 0});
     const double inputs = 1 + n.outputs + (n.branches && !eager ? 1 : 0);
-    backward(Piece{n.names.backward, Component::Norm, StreamKind::NormBackward, n.rows, n.width, inputs, 1});
+    backward(Piece{n.names.backward, Component::Norm, back, n.rows, n.width, inputs, 1});
 }
 
 namespace {
