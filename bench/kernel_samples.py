@@ -2,6 +2,7 @@
 """Makes stream samples (docs/samples.md) of the kernels that bench/pytorch_kernels.py saw: a table says by the words in
 a compiled kernel's name what it does; of eager steps only AdamW is taken. What one call of the lowering is counts as one
 sample: a norm's gradients with the sums of their parts, a sum over rows with its second stage, all launches of AdamW.
+Their clock is the step's, so they count as quick ones, which are compared at the clock that was read.
 
     python3 bench/kernel_samples.py kernels.jsonl > pytorch-compiled.jsonl
 """
@@ -139,7 +140,7 @@ def samples_of(line):
         sample["time_us"] /= sample.get("of", 1)
         sizes = {"kind": sample["kind"], "pass": sample["pass"], "form": line["runtime"], "rows": sample["rows"],
                  "width": sample["width"], "dtype": "bf16"}
-        yield {"schema": "tilewright.sample/1", "op": "stream", "sizes": sizes, "device": line["device"], "clock": "sustained",
+        yield {"schema": "tilewright.sample/1", "op": "stream", "sizes": sizes, "device": line["device"], "clock": "quick",
                "status": "ok", "time_us": round(sample["time_us"], 2), "repeats": 5, "launches": 1,
                "clock_mhz": line["clock_mhz"], "cycles": round(sample["time_us"] * line["clock_mhz"], 1),
                "bytes": sample["bytes"], "facts": {"library": "pytorch", "copies": 1, "kernels": sample["kernels"]},

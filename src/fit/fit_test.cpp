@@ -191,6 +191,39 @@ TEST(Streams, OfEachFormAndKindAreLearntApart) {
         << "what was not sampled of one form is taken from the other";
 }
 
+/// Samples of a softmax that the law meets but for a tenth more from 100 us on.
+void add_softmax(std::vector<Observation>& seen, StreamKind kind, double fraction, int count) {
+    Profile truth = assumed_profile(h200());
+    StreamKernel& kernel = truth.stream.fused[static_cast<std::size_t>(kind)];
+    kernel = {.fraction = fraction, .launch = microseconds(2), .fill = microseconds(0.5), .row = {3e-11}};
+    const Pricer pricer(h200(), truth, Clock::Burst);
+    for (int i = 1; i <= count; ++i) {
+        const Bytes bytes{std::exp2(i % 14) * 1e5};
+        Observation one;
+        one.op.work = Stream{kind, 64 << (i % 14), 512, bytes, bytes};
+        one.time_s = pricer.burst(one.op).time.value;
+        if (one.time_s > 100e-6) one.time_s *= 1.1;
+        seen.push_back(one);
+    }
+}
+
+TEST(Streams, FewSamplesOfAKindLeanOnThoseAlikeAndShareTheCurve) {
+    std::vector<Observation> seen;
+    add_softmax(seen, StreamKind::Softmax, 0.8, 40);
+    add_softmax(seen, StreamKind::SoftmaxBackward, 0.8, 2);
+    Observations all;
+    for (const Observation& one : seen) all.push_back(&one);
+    Profile learnt = assumed_profile(h200());
+    fit_streams(all, h200(), learnt);
+    const StreamKernel& many = learnt.stream.fused[static_cast<std::size_t>(StreamKind::Softmax)];
+    const StreamKernel& few = learnt.stream.fused[static_cast<std::size_t>(StreamKind::SoftmaxBackward)];
+    EXPECT_EQ(few.samples, 2);
+    EXPECT_NEAR(few.fraction, many.fraction, 0.02);
+    EXPECT_EQ(few.learnt.at, many.learnt.at);
+    const Pricer pricer(h200(), learnt, Clock::Burst);
+    for (const Observation& one : seen) EXPECT_NEAR(pricer.burst(one.op).time.value / one.time_s, 1.0, 0.05);
+}
+
 TEST(Streams, AreReadAsTheLoweringNamesThem) {
     Sample sample;
     sample.op = "stream";
@@ -199,7 +232,7 @@ TEST(Streams, AreReadAsTheLoweringNamesThem) {
     sample.sizes = {{"kind", "rmsnorm"}, {"pass", "backward"}, {"form", "eager"}, {"rows", "100"}, {"width", "64"}};
     sample.tags = {{"source", "pytorch"}};
     const Stream stream = std::get<Stream>(observe({sample}).at(0).op.work);
-    EXPECT_EQ(stream.kind, StreamKind::NormBackward);
+    EXPECT_EQ(stream.kind, StreamKind::RmsNormBackward);
     EXPECT_EQ(stream.form, StreamForm::Eager);
     EXPECT_EQ(stream.read.value, 5 * 2 * 100 * 64) << "three tensors for the input's gradient, two for the weight's";
     sample.sizes[0].second = "rotary";

@@ -21,9 +21,6 @@ constexpr std::size_t least_of_curve = 20;  ///< fewer leave it flat
 constexpr StreamKernel plain{
     .fraction = 0.9, .fill = {7e-7}, .element = {1.5e-10}, .row = {3e-11}, .exposed = 0.5, .ragged = 2.0};
 
-/// PyTorch's reductions step to the next whole word first, so odd rows cost them less than ours.
-constexpr double pytorch_ragged = 1.2;
-
 /// The kind that stands for those that are alike.
 StreamKind like(StreamKind kind) {
     switch (kind) {
@@ -117,6 +114,18 @@ StreamKernel start_of(StreamKind kind, const StreamKernel& assumed) {
     return result;
 }
 
+/// Where PyTorch's kernels start from ours. Its norms, softmax and losses give each row a block of its own. All but the
+/// norms, which have another kernel for odd rows, step to a row's first whole word, so that odd rows cost nothing.
+StreamKernel pytorch_start(StreamKind kind, const StreamKernel& ours) {
+    constexpr Seconds own_block{3e-9};
+    const bool norm = kind == StreamKind::Norm || kind == StreamKind::NormBackward;
+    const bool loss = kind == StreamKind::Loss || kind == StreamKind::LossGradient;
+    StreamKernel result = ours;
+    if (norm || loss || kind == StreamKind::Softmax) result.row = own_block;
+    if (!norm) result.ragged = 1.0;
+    return result;
+}
+
 /// The kernels of one form that are like `kind`, and their samples.
 Group alike(const Observations& seen, StreamForm form, StreamKind kind, Profile& profile) {
     StreamKernels& kernels = profile.stream.of(form);
@@ -132,7 +141,7 @@ Group alike(const Observations& seen, StreamForm form, StreamKind kind, Profile&
 /// The kernels of a group: together from `start`, then each by its own samples, then what both leave over. Gives the
 /// constants that they share.
 StreamKernel fit_group(const Group& group, const StreamKernel& start, const Device& device, Profile& profile) {
-    constexpr double drawn_to_kin = 0.3;
+    constexpr double drawn_to_kin = 0.5;
     for (StreamKernel* kernel : group.kernels) *kernel = start;
     fit_constants(group, device, profile);
     const StreamKernel shared = *group.kernels.front();
@@ -160,16 +169,15 @@ void stand_in(const Group& known, const Group& unknown) {
 /// Kernels like `kind` of every form, PyTorch's from where ours are.
 void fit_kind(const Observations& seen, StreamKind kind, const Device& device, Profile& profile) {
     const Group ours = alike(seen, StreamForm::Fused, kind, profile);
-    StreamKernel start = fit_group(ours, start_of(kind, *ours.kernels.front()), device, profile);
-    start.ragged = std::min(pytorch_ragged, start.ragged);
+    const StreamKernel shared = fit_group(ours, start_of(kind, *ours.kernels.front()), device, profile);
     for (const StreamForm form : {StreamForm::Eager, StreamForm::Compiled}) {
         const Group theirs = alike(seen, form, kind, profile);
         if (theirs.seen.empty()) {
             stand_in(ours, theirs);
-        } else {
-            fit_group(theirs, start, device, profile);
-            if (ours.seen.empty()) stand_in(theirs, ours);
+            continue;
         }
+        fit_group(theirs, form == StreamForm::Eager ? pytorch_start(kind, shared) : shared, device, profile);
+        if (ours.seen.empty()) stand_in(theirs, ours);
     }
 }
 
