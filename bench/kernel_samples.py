@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Makes stream samples (docs/samples.md) of the kernels that bench/pytorch_kernels.py saw: a table says by the words in
-a compiled kernel's name what it does; of eager steps only AdamW is taken. What one call of the lowering is counts as one
+a compiled kernel's name what it does; of eager steps AdamW and the rotations are taken. What one call of the lowering is counts as one
 sample: a norm's gradients with the sums of their parts, a sum over rows with its second stage, all launches of AdamW.
 Their clock is the step's, so they count as quick ones, which are compared at the clock that was read.
 
@@ -109,8 +109,21 @@ def adamw(step, time):
         return
     if step.last("adamw forward"):
         return step.more("adamw forward", time)
-    step.add("adamw forward", 1, 7, time)
-    step.samples[-1] |= {"rows": step.parameters(), "bytes": 7 * ELEMENT * step.parameters()}
+    hidden = step.shape["hidden"]
+    step.add("adamw forward", hidden, 7, time)
+    step.samples[-1] |= {"rows": round(step.parameters() / hidden), "bytes": 7 * ELEMENT * step.parameters()}
+
+
+TURNS = r"gpu_kernel_impl_nocast.*(MulFunctor|CUDAFunctor_add|neg_kernel)|CatArrayBatchedCopy<.*unsigned int, 4,"
+
+
+def eager_rotations(step):
+    """Two products, a negated half, a concatenation and a sum for q, the same for k and again going back: their means."""
+    turns = [time for name, time in step.line["kernels"] if re.search(TURNS, name)]
+    if step.shape["positions"] != "rotary" or step.query != step.key or len(turns) != 20:
+        return
+    for direction, times in (("forward", turns[:10]), ("backward", turns[10:])):
+        step.add(f"rotary {direction}", step.query, 2, sum(times) / 10)
 
 
 def name_sums(step):
@@ -123,8 +136,16 @@ def name_sums(step):
     for sample, width in zip(plain, sorted(widths)):
         if len(plain) == len(widths):
             sample |= {"width": width, "bytes": ELEMENT * step.tokens * width}
-    sums_known = all(known(sample) for sample in step.samples if sample["kind"] == "bias")
+    apart = shape["positions"] != "rotary" or step.last("rotary backward") is not None  # else a rotation is in a sum's kernel
+    sums_known = apart and all(known(sample) for sample in step.samples if sample["kind"] == "bias")
     step.samples = [sample for sample in step.samples if known(sample) and (sums_known or sample["kind"] != "bias")]
+
+
+def clocks(sample, clock_mhz):
+    """AdamW's is left out: an update is priced at a clock of its own, and what is seen here is one at the step's."""
+    if sample["kind"] == "adamw":
+        return {}
+    return {"clock_mhz": clock_mhz, "cycles": round(sample["time_us"] * clock_mhz, 1)}
 
 
 def samples_of(line):
@@ -135,6 +156,8 @@ def samples_of(line):
             if re.search(pattern, name):
                 take(step, name, time)
                 break
+    if line["runtime"] == "eager":
+        eager_rotations(step)
     name_sums(step)
     for sample in step.samples:
         sample["time_us"] /= sample.get("of", 1)
@@ -142,8 +165,7 @@ def samples_of(line):
                  "width": sample["width"], "dtype": "bf16"}
         yield {"schema": "tilewright.sample/1", "op": "stream", "sizes": sizes, "device": line["device"], "clock": "quick",
                "status": "ok", "time_us": round(sample["time_us"], 2), "repeats": 5, "launches": 1,
-               "clock_mhz": line["clock_mhz"], "cycles": round(sample["time_us"] * line["clock_mhz"], 1),
-               "bytes": sample["bytes"], "facts": {"library": "pytorch", "copies": 1, "kernels": sample["kernels"]},
+               **clocks(sample, line["clock_mhz"]), "bytes": sample["bytes"], "facts": {"library": "pytorch", "copies": 1, "kernels": sample["kernels"]},
                "tags": {"source": "pytorch"}, "run": line["run"]}
 
 

@@ -235,7 +235,12 @@ TEST(Streams, AreReadAsTheLoweringNamesThem) {
     EXPECT_EQ(stream.kind, StreamKind::RmsNormBackward);
     EXPECT_EQ(stream.form, StreamForm::Eager);
     EXPECT_EQ(stream.read.value, 5 * 2 * 100 * 64) << "three tensors for the input's gradient, two for the weight's";
-    sample.sizes[0].second = "rotary";
+    sample.sizes[0].second = "swiglu";
+    sample.sizes[2].second = "compiled";
+    const Stream gate = std::get<Stream>(observe({sample}).at(0).op.work);
+    EXPECT_EQ(gate.kind, StreamKind::GateBackward);
+    EXPECT_EQ(gate.form, StreamForm::Compiled);
+    sample.sizes[0].second = "embedding";
     EXPECT_TRUE(observe({sample}).empty()) << "several kernels";
 }
 

@@ -25,6 +25,8 @@ constexpr Known table[] = {
     {"rotary", "forward", "compiled", StreamKind::Rotary, 2},
     {"rotary", "backward", "compiled", StreamKind::Strided, 2},  // beside the values' gradient
     {"split", "backward", "compiled", StreamKind::Pointwise, 2},
+    {"rotary", "forward", "eager", StreamKind::Strided, 2},  // the mean of its kernels
+    {"rotary", "backward", "eager", StreamKind::Strided, 2},
     {"rotary", "forward", "fused", StreamKind::Rotary, 2},
     {"rotary", "backward", "fused", StreamKind::Rotary, 2},
     {"bias", "forward", "", StreamKind::Strided, 2},
