@@ -86,7 +86,6 @@ void fit_constants(const Group& group, const Device& device, Profile& profile) {
     });
     kernel.ragged = std::max(1.0, kernel.ragged);
     kernel.again = std::max(1.0, kernel.again);
-    kernel.samples = static_cast<double>(group.seen.size());
     share();
 }
 
@@ -135,7 +134,7 @@ Group alike(const Observations& seen, StreamForm form, StreamKind kind, Profile&
     StreamKernels& kernels = profile.stream.of(form);
     Group group;
     group.rows = knows_rows(kind);
-    group.rereads = form != StreamForm::Fused && is_norm(kind);
+    group.rereads = form == StreamForm::Eager && is_norm(kind);
     for (std::size_t i = 0; i < kernels.size(); ++i) {
         if (like(static_cast<StreamKind>(i)) == kind) group.kernels.push_back(&kernels[i]);
     }
