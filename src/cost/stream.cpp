@@ -39,7 +39,8 @@ Cost Pricer::burst(const Stream& stream) const {
     const StreamKernel& kernel = profile_.stream.of(stream.form)[static_cast<std::size_t>(stream.kind)];
     const double bytes = (stream.read + stream.written).value;
     const double memory = bytes * seconds_per_byte_;
-    const double reached = memory / kernel.fraction;
+    const double again = static_cast<double>(stream.width) > kernel.once ? kernel.again : 1.0;
+    const double reached = memory / kernel.fraction * again;
     const double ragged = ragged_of(stream, kernel);
     const double streamed = reached * ragged + kernel.row.value * static_cast<double>(stream.rows);
     const double walk = kernel.element.value * static_cast<double>(stream.width) * ragged;

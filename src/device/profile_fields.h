@@ -153,6 +153,8 @@ void visit_streams(std::string_view name, Kernels& kernels, Visitor& visit) {
                 visit.number("row_s", kernels[kind].row.value);
                 visit.number("exposed", kernels[kind].exposed);
                 visit.number("ragged", kernels[kind].ragged);
+                visit.number("once_elements", kernels[kind].once);
+                visit.number("again", kernels[kind].again);
                 visit_curve("learnt", kernels[kind].learnt, visit);
                 visit.number("samples", kernels[kind].samples);
             });

@@ -39,6 +39,8 @@ bool knows_rows(StreamKind kind) {
     return kind != StreamKind::Pointwise && like(kind) != StreamKind::Activation && kind != StreamKind::Optimizer;
 }
 
+bool is_norm(StreamKind kind) { return like(kind) == StreamKind::Norm || like(kind) == StreamKind::NormBackward; }
+
 const Stream& stream_of(const Observation& one) { return std::get<Stream>(one.op.work); }
 
 template <class Keep>
@@ -53,9 +55,10 @@ Observations chosen(const Observations& seen, Keep keep) {
 struct Group {
     std::vector<StreamKernel*> kernels;
     Observations seen;
-    bool rows = false;    ///< whether the kernels know rows
-    double drawn = 0.05;  ///< of the logarithm of a constant's move, what counts as an error
-    bool ragged = true;   ///< whether odd rows are learnt too
+    bool rows = false;     ///< whether the kernels know rows
+    double drawn = 0.05;   ///< of the logarithm of a constant's move, what counts as an error
+    bool rereads = false;  ///< whether its kernels read a row twice
+    bool widths = true;    ///< whether odd and long rows are learnt too
 };
 
 /// Moves the group's constants, from where its first kernel is, to where its samples are met best.
@@ -65,7 +68,8 @@ void fit_constants(const Group& group, const Device& device, Profile& profile) {
     std::vector<Parameter> parameters = {{&kernel.fraction, 1.0}, &kernel.launch.value, &kernel.fill.value};
     if (group.rows) {
         parameters.insert(parameters.end(), {&kernel.element.value, &kernel.row.value, {&kernel.exposed, 1.0}});
-        if (group.ragged) parameters.emplace_back(&kernel.ragged);
+        if (group.widths) parameters.emplace_back(&kernel.ragged);
+        if (group.widths && kernel.once > 0.0) parameters.emplace_back(&kernel.again);
     }
     std::vector<double> start;
     for (const Parameter& parameter : parameters) start.push_back(*parameter.value);
@@ -81,7 +85,7 @@ void fit_constants(const Group& group, const Device& device, Profile& profile) {
         return errors;
     });
     kernel.ragged = std::max(1.0, kernel.ragged);
-    kernel.samples = static_cast<double>(group.seen.size());
+    kernel.again = std::max(1.0, kernel.again);
     share();
 }
 
@@ -118,11 +122,10 @@ StreamKernel start_of(StreamKind kind, const StreamKernel& assumed) {
 /// norms, which have another kernel for odd rows, step to a row's first whole word, so that odd rows cost nothing.
 StreamKernel pytorch_start(StreamKind kind, const StreamKernel& ours) {
     constexpr Seconds own_block{3e-9};
-    const bool norm = kind == StreamKind::Norm || kind == StreamKind::NormBackward;
     const bool loss = kind == StreamKind::Loss || kind == StreamKind::LossGradient;
     StreamKernel result = ours;
-    if (norm || loss || kind == StreamKind::Softmax) result.row = own_block;
-    if (!norm) result.ragged = 1.0;
+    if (is_norm(kind) || loss || kind == StreamKind::Softmax) result.row = own_block;
+    if (!is_norm(kind)) result.ragged = 1.0;
     return result;
 }
 
@@ -131,6 +134,7 @@ Group alike(const Observations& seen, StreamForm form, StreamKind kind, Profile&
     StreamKernels& kernels = profile.stream.of(form);
     Group group;
     group.rows = knows_rows(kind);
+    group.rereads = form == StreamForm::Eager && is_norm(kind);
     for (std::size_t i = 0; i < kernels.size(); ++i) {
         if (like(static_cast<StreamKind>(i)) == kind) group.kernels.push_back(&kernels[i]);
     }
@@ -138,19 +142,49 @@ Group alike(const Observations& seen, StreamForm form, StreamKind kind, Profile&
     return group;
 }
 
+double mean_error(const Group& group, const Device& device, const Profile& profile) {
+    double sum = 0.0;
+    for (double error : log_errors(group.seen, device, profile)) sum += std::abs(error);
+    return sum / static_cast<double>(group.seen.size());
+}
+
+/// The kernels of PyTorch's norms read a row twice, the second time from L1 while the rows of a unit fit into it: tries
+/// how long such rows are, and keeps what is clearly better than none.
+void fit_reading(const Group& group, const Device& device, Profile& profile) {
+    constexpr double clearly = 0.85;
+    const StreamKernel start = *group.kernels.front();
+    fit_constants(group, device, profile);
+    StreamKernel best = *group.kernels.front();
+    double error = clearly * mean_error(group, device, profile);
+    for (double once : {1024.0, 2048.0, 4096.0, 6144.0, 8192.0}) {
+        for (StreamKernel* kernel : group.kernels) *kernel = start;
+        group.kernels.front()->once = once;
+        group.kernels.front()->again = 1.3;
+        fit_constants(group, device, profile);
+        const double now = mean_error(group, device, profile);
+        if (now < error) best = *group.kernels.front();
+        error = std::min(error, now);
+    }
+    for (StreamKernel* kernel : group.kernels) *kernel = best;
+}
+
 /// The kernels of a group: together from `start`, then each by its own samples, then what both leave over. Gives the
 /// constants that they share.
 StreamKernel fit_group(const Group& group, const StreamKernel& start, const Device& device, Profile& profile) {
     constexpr double drawn_to_kin = 0.5;
     for (StreamKernel* kernel : group.kernels) *kernel = start;
-    fit_constants(group, device, profile);
+    if (group.rereads) {
+        fit_reading(group, device, profile);
+    } else {
+        fit_constants(group, device, profile);
+    }
     const StreamKernel shared = *group.kernels.front();
     const bool compiled = !group.seen.empty() && stream_of(*group.seen.front()).form == StreamForm::Compiled;
     for (StreamKernel* kernel : group.kernels) {
         const auto is_own = [&](const Stream& one) {
             return &profile.stream.of(one.form)[static_cast<std::size_t>(one.kind)] == kernel;
         };
-        const Group own{{kernel}, chosen(group.seen, is_own), group.rows, drawn_to_kin, compiled};
+        const Group own{{kernel}, chosen(group.seen, is_own), group.rows, drawn_to_kin, compiled, false};
         if (group.kernels.size() > 1) fit_constants(own, device, profile);
         kernel->samples = static_cast<double>(own.seen.size());
     }

@@ -157,7 +157,9 @@ void check(const Profile& profile, Report& report) {
         fine = fine && positive(correction.first_s);
     }
     for (const auto& kernels : {profile.stream.fused, profile.stream.eager, profile.stream.compiled}) {
-        for (const StreamKernel& kernel : kernels) fine = fine && positive(kernel.fraction) && positive(kernel.ragged);
+        for (const StreamKernel& kernel : kernels) {
+            fine = fine && positive(kernel.fraction) && positive(kernel.ragged) && kernel.again >= 1.0;
+        }
     }
     for (double fraction : profile.compute_fraction) fine = fine && positive(fraction);
     for (const AttentionProfile* attention : {&profile.cudnn, &profile.flash2}) {
