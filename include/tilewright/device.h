@@ -136,6 +136,9 @@ struct AttentionProfile {
     DecodeKernel brief;             ///< for few keys, at head size 128; a step of zero: there is none
 };
 
+/// Elements of a row that a kernel of torch.compile keeps at once.
+inline constexpr std::int64_t compiled_row = 1024;
+
 /// One kind of kernel that streams memory.
 struct StreamKernel {
     double fraction = 1.0;  ///< of a large copy's bandwidth

@@ -10,27 +10,23 @@ namespace {
 constexpr std::int64_t whole_words = 8;  ///< elements of two bytes in 16 bytes
 constexpr double half_full = 768.0;      ///< bytes a unit of which a kernel is half of `fill` (docs/model.md)
 
-/// Triton kernels of torch.compile keep rows of up to `kept` elements whole and walk longer ones by blocks, the last of
-/// them masked (PyTorch 2.11, torch/_inductor/runtime/triton_heuristics.py); a concatenation is slow where the pieces
-/// of a row share blocks (docs/model.md).
-constexpr std::int64_t kept = 1024;
-constexpr std::int64_t block = 2048;
-
-double compiled_ragged(const Stream& stream, const StreamKernel& kernel) {
-    const std::int64_t width = stream.width;
-    if (stream.kind == StreamKind::Strided) {
-        return width % kept == 0 ? 1.0 : width % (kept / 2) == 0 ? kernel.ragged : kernel.ragged * kernel.ragged;
+/// How many times longer rows take than whole ones. Those of a compiled concatenation are whole where they are blocks
+/// of 1024 elements, and half so where they are half blocks (docs/model.md).
+double ragged_of(const Stream& stream, const StreamKernel& kernel) {
+    if (stream.form == StreamForm::Compiled && stream.kind == StreamKind::Strided) {
+        if (stream.width % compiled_row == 0) return 1.0;
+        return stream.width % (compiled_row / 2) == 0 ? kernel.ragged : kernel.ragged * kernel.ragged;
     }
-    if (width <= kept) return 1.0;
-    return kernel.ragged * static_cast<double>(ceil_div(width, block) * block) / static_cast<double>(width);
+    return stream.width % whole_words == 0 ? 1.0 : kernel.ragged;
 }
 
-/// How many times longer rows take than whole ones.
-double ragged_of(const Stream& stream, const StreamKernel& kernel) {
+/// Elements that a norm walks for each of a row: compiled ones take rows that they cannot keep by blocks of 2048, the
+/// last of which is masked (PyTorch 2.11, torch/_inductor/runtime/triton_heuristics.py).
+double walked_of(const Stream& stream) {
+    constexpr std::int64_t block = 2 * compiled_row;
     const bool norm = stream.kind == StreamKind::Norm || stream.kind == StreamKind::RmsNorm;
-    const bool blocks = norm || stream.kind == StreamKind::Strided;
-    if (stream.form == StreamForm::Compiled && blocks) return compiled_ragged(stream, kernel);
-    return stream.width % whole_words == 0 ? 1.0 : kernel.ragged;
+    if (stream.form != StreamForm::Compiled || !norm || stream.width <= compiled_row) return 1.0;
+    return static_cast<double>(ceil_div(stream.width, block) * block) / static_cast<double>(stream.width);
 }
 
 }  // namespace
@@ -40,7 +36,7 @@ Cost Pricer::burst(const Stream& stream) const {
     const double bytes = (stream.read + stream.written).value;
     const double memory = bytes * seconds_per_byte_;
     const double again = static_cast<double>(stream.width) > kernel.once ? kernel.again : 1.0;
-    const double reached = memory / kernel.fraction * again;
+    const double reached = memory / kernel.fraction * again * walked_of(stream);
     const double ragged = ragged_of(stream, kernel);
     const double streamed = reached * ragged + kernel.row.value * static_cast<double>(stream.rows);
     const double walk = kernel.element.value * static_cast<double>(stream.width) * ragged;

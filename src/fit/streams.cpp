@@ -129,6 +129,14 @@ StreamKernel pytorch_start(StreamKind kind, const StreamKernel& ours) {
     return result;
 }
 
+/// Where torch.compile's kernels start from ours: its norms keep rows of up to 1024 elements.
+StreamKernel compiled_start(StreamKind kind, const StreamKernel& ours) {
+    StreamKernel result = ours;
+    if (kind == StreamKind::Norm) result.once = compiled_row;
+    if (kind == StreamKind::Norm) result.again = 1.3;
+    return result;
+}
+
 /// The kernels of one form that are like `kind`, and their samples.
 Group alike(const Observations& seen, StreamForm form, StreamKind kind, Profile& profile) {
     StreamKernels& kernels = profile.stream.of(form);
@@ -184,7 +192,7 @@ StreamKernel fit_group(const Group& group, const StreamKernel& start, const Devi
         const auto is_own = [&](const Stream& one) {
             return &profile.stream.of(one.form)[static_cast<std::size_t>(one.kind)] == kernel;
         };
-        const Group own{{kernel}, chosen(group.seen, is_own), group.rows, drawn_to_kin, compiled, false};
+        const Group own{{kernel}, chosen(group.seen, is_own), group.rows, drawn_to_kin, false, compiled};
         if (group.kernels.size() > 1) fit_constants(own, device, profile);
         kernel->samples = static_cast<double>(own.seen.size());
     }
@@ -210,7 +218,8 @@ void fit_kind(const Observations& seen, StreamKind kind, const Device& device, P
             stand_in(ours, theirs);
             continue;
         }
-        fit_group(theirs, form == StreamForm::Eager ? pytorch_start(kind, shared) : shared, device, profile);
+        fit_group(theirs, form == StreamForm::Eager ? pytorch_start(kind, shared) : compiled_start(kind, shared),
+                  device, profile);
         if (ours.seen.empty()) stand_in(theirs, ours);
     }
 }
