@@ -123,7 +123,7 @@ def eager_rotations(step):
     if step.shape["positions"] != "rotary" or step.query != step.key or len(turns) != 20:
         return
     for direction, times in (("forward", turns[:10]), ("backward", turns[10:])):
-        step.add(f"rotary {direction}", step.query, 2, sum(times) / 10)
+        step.add(f"turn {direction}", step.query, 2, sum(times) / 10)
 
 
 def name_sums(step):
@@ -161,7 +161,8 @@ def samples_of(line):
     name_sums(step)
     for sample in step.samples:
         sample["time_us"] /= sample.get("of", 1)
-        sizes = {"kind": sample["kind"], "pass": sample["pass"], "form": line["runtime"], "rows": sample["rows"],
+        form = "fused" if sample["kind"] == "adamw" and line["runtime"] == "eager" else line["runtime"]
+        sizes = {"kind": sample["kind"], "pass": sample["pass"], "form": form, "rows": sample["rows"],
                  "width": sample["width"], "dtype": "bf16"}
         yield {"schema": "tilewright.sample/1", "op": "stream", "sizes": sizes, "device": line["device"], "clock": "quick",
                "status": "ok", "time_us": round(sample["time_us"], 2), "repeats": 5, "launches": 1,

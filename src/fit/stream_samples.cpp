@@ -25,8 +25,8 @@ constexpr Known table[] = {
     {"rotary", "forward", "compiled", StreamKind::Rotary, 2},
     {"rotary", "backward", "compiled", StreamKind::Strided, 2},  // beside the values' gradient
     {"split", "backward", "compiled", StreamKind::Pointwise, 2},
-    {"rotary", "forward", "eager", StreamKind::Strided, 2},  // the mean of its kernels
-    {"rotary", "backward", "eager", StreamKind::Strided, 2},
+    {"turn", "forward", "eager", StreamKind::Strided, 2},  // one kernel of a rotation
+    {"turn", "backward", "eager", StreamKind::Strided, 2},
     {"rotary", "forward", "fused", StreamKind::Rotary, 2},
     {"rotary", "backward", "fused", StreamKind::Rotary, 2},
     {"bias", "forward", "", StreamKind::Strided, 2},
@@ -37,8 +37,10 @@ constexpr Known table[] = {
     {"gelu", "forward", "fused", StreamKind::Strided, 2},  // adds a bias
     {"gelu", "backward", "eager", StreamKind::ActivationBackward, 3},
     {"gelu", "backward", "fused", StreamKind::Columns, 3},  // sums the bias's gradient
-    {"swiglu", "forward", "", StreamKind::Gate, 3},
-    {"swiglu", "backward", "", StreamKind::GateBackward, 5},
+    {"swiglu", "forward", "compiled", StreamKind::Gate, 3},
+    {"swiglu", "backward", "compiled", StreamKind::GateBackward, 5},
+    {"swiglu", "forward", "fused", StreamKind::Gate, 3},
+    {"swiglu", "backward", "fused", StreamKind::GateBackward, 5},
     {"softmax", "forward", "", StreamKind::Softmax, 2},
     {"softmax", "backward", "", StreamKind::SoftmaxBackward, 3},
     {"crossentropy", "forward", "compiled", StreamKind::Loss, 1},
@@ -47,7 +49,8 @@ constexpr Known table[] = {
     {"crossentropy", "forward", "fused", StreamKind::LossGradient, 2},  // one kernel for both
     {"crossentropy", "backward", "eager", StreamKind::LossGradient, 2},
     {"embedding", "forward", "", StreamKind::Embedding, 2},
-    {"adamw", "forward", "", StreamKind::Optimizer, 7},
+    {"adamw", "forward", "compiled", StreamKind::Optimizer, 7},
+    {"adamw", "forward", "fused", StreamKind::Optimizer, 7},
 };
 
 /// PyTorch's cross-entropy on logits in bf16, going back: a zero fill and the log-softmax's gradient.
