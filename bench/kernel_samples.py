@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Makes stream samples (docs/samples.md) of the kernels that bench/pytorch_kernels.py saw: a table says by the words in
-a compiled kernel's name what it does; of eager steps AdamW and the rotations are taken. What one call of the lowering is counts as one
+a compiled kernel's name what it does; of eager steps AdamW, norms and rotations are taken. What one call of the lowering is counts as one
 sample: a norm's gradients with the sums of their parts, a sum over rows with its second stage, all launches of AdamW.
 Their clock is the step's, so they count as quick ones, which are compared at the clock that was read.
 
@@ -114,6 +114,12 @@ def adamw(step, time):
     step.samples[-1] |= {"rows": round(step.parameters() / hidden), "bytes": 7 * ELEMENT * step.parameters()}
 
 
+EAGER_RULES = [
+    RULES[0],
+    (r"vectorized_layer_norm_kernel", lambda s, n, t: s.add(f"{s.norm} forward", s.shape["hidden"], 2, t)),
+    (r"layer_norm_grad_input_kernel", lambda s, n, t: s.add(f"{s.norm} backward", s.shape["hidden"], 5, t)),
+    (r"GammaBetaBackward", lambda s, n, t: s.more(f"{s.norm} backward", t)),
+]
 TURNS = r"gpu_kernel_impl_nocast.*(MulFunctor|CUDAFunctor_add|neg_kernel)|CatArrayBatchedCopy<.*unsigned int, 4,"
 
 
@@ -139,6 +145,7 @@ def name_sums(step):
     apart = shape["positions"] != "rotary" or step.last("rotary backward") is not None  # else a rotation is in a sum's kernel
     sums_known = apart and all(known(sample) for sample in step.samples if sample["kind"] == "bias")
     step.samples = [sample for sample in step.samples if known(sample) and (sums_known or sample["kind"] != "bias")]
+    step.samples = [sample for sample in step.samples if is_whole(sample, step.line["runtime"])]
 
 
 def clocks(sample, clock_mhz):
@@ -148,9 +155,14 @@ def clocks(sample, clock_mhz):
     return {"clock_mhz": clock_mhz, "cycles": round(sample["time_us"] * clock_mhz, 1)}
 
 
+def is_whole(sample, runtime):
+    """Whether both kernels of an eager norm's gradients were seen."""
+    return runtime == "compiled" or not sample["kind"].endswith("norm") or sample["kernels"] == (2 if sample["pass"] == "backward" else 1)
+
+
 def samples_of(line):
     step = Step(line)
-    rules = RULES if line["runtime"] == "compiled" else RULES[:1]
+    rules = RULES if line["runtime"] == "compiled" else EAGER_RULES
     for name, time in line["kernels"]:
         for pattern, take in rules:
             if re.search(pattern, name):
