@@ -224,6 +224,30 @@ TEST(Streams, FewSamplesOfAKindLeanOnThoseAlikeAndShareTheCurve) {
     for (const Observation& one : seen) EXPECT_NEAR(pricer.burst(one.op).time.value / one.time_s, 1.0, 0.05);
 }
 
+TEST(Streams, OfPyTorchLearnHowLongARowIsReadOnce) {
+    Profile truth = assumed_profile(h200());
+    StreamKernel& kernel = truth.stream.eager[static_cast<std::size_t>(StreamKind::Norm)];
+    kernel = {.fraction = 0.8, .launch = microseconds(2), .element = {1e-9}, .row = {1e-9}, .exposed = 0.5};
+    kernel.once = 6144.0;
+    kernel.again = 1.5;
+    const Pricer pricer(h200(), truth, Clock::Burst);
+    std::vector<Observation> seen;
+    for (std::int64_t i = 0; i < 40; ++i) {
+        const std::int64_t rows = 256 << (i % 8), width = 1024 * (1 + i % 11);
+        const Bytes bytes{2.0 * static_cast<double>(rows * width)};
+        seen.emplace_back();
+        seen.back().op.work = Stream{StreamKind::Norm, rows, width, bytes, bytes, StreamForm::Eager};
+        seen.back().time_s = pricer.burst(seen.back().op).time.value;
+    }
+    Observations all;
+    for (const Observation& one : seen) all.push_back(&one);
+    Profile learnt = assumed_profile(h200());
+    fit_streams(all, h200(), learnt);
+    const StreamKernel& norm = learnt.stream.eager[static_cast<std::size_t>(StreamKind::Norm)];
+    EXPECT_EQ(norm.once, 6144.0);
+    EXPECT_NEAR(norm.again, 1.5, 0.1);
+}
+
 TEST(Streams, AreReadAsTheLoweringNamesThem) {
     Sample sample;
     sample.op = "stream";

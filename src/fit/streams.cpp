@@ -13,9 +13,10 @@
 namespace tilewright {
 namespace {
 
-constexpr std::size_t least_points = 20;    ///< fewer leave what is assumed
-constexpr std::size_t least_of_kind = 3;    ///< fewer leave the constants as they are
-constexpr std::size_t least_of_curve = 20;  ///< fewer leave it flat
+constexpr std::size_t least_points = 20;      ///< fewer leave what is assumed
+constexpr std::size_t least_of_kind = 3;      ///< fewer leave the constants as they are
+constexpr std::size_t least_of_reading = 10;  ///< fewer read every row once
+constexpr std::size_t least_of_curve = 20;    ///< fewer leave it flat
 
 /// Where the constants of a kernel start that no sample tells of yet: about the middle of the kinds on an H200.
 constexpr StreamKernel plain{
@@ -142,11 +143,11 @@ Group alike(const Observations& seen, StreamForm form, StreamKind kind, Profile&
     StreamKernels& kernels = profile.stream.of(form);
     Group group;
     group.rows = knows_rows(kind);
-    group.rereads = form == StreamForm::Eager && is_norm(kind);
     for (std::size_t i = 0; i < kernels.size(); ++i) {
         if (like(static_cast<StreamKind>(i)) == kind) group.kernels.push_back(&kernels[i]);
     }
     group.seen = chosen(seen, [&](const Stream& one) { return one.form == form && like(one.kind) == kind; });
+    group.rereads = form == StreamForm::Eager && is_norm(kind) && group.seen.size() >= least_of_reading;
     return group;
 }
 
