@@ -34,7 +34,7 @@ void latent_queries(Builder& b, const Widths& w, std::int64_t rank) {
               .out = rank,
               .bias = b.shape.bias.qkv,
               .saved = rank});
-    b.norm({.names = {"q norm", "q norm backward", "q norm dW"}, .rows = b.tokens, .width = rank, .saved = 1});
+    b.norm({.names = {"q norm", "q norm backward"}, .rows = b.tokens, .width = rank, .saved = 1});
     b.linear({.names = {"q up", "q up dX", "q up dW", ""},
               .component = Component::Qkv,
               .in = rank,
@@ -52,10 +52,7 @@ void latent_keys_and_values(Builder& b, const Widths& w, const Latent& latent) {
               .out = down,
               .bias = s.bias.qkv,
               .saved = down});
-    b.norm({.names = {"kv norm", "kv norm backward", "kv norm dW"},
-            .rows = b.tokens,
-            .width = latent.kv_rank,
-            .saved = 1});
+    b.norm({.names = {"kv norm", "kv norm backward"}, .rows = b.tokens, .width = latent.kv_rank, .saved = 1});
     b.linear({.names = {"kv up", "kv up dX", "kv up dW", ""},
               .component = Component::Qkv,
               .in = latent.kv_rank,
@@ -81,7 +78,7 @@ void query_key_norms(Builder& b, const Widths& w) {
     if (!b.shape.norms.query_key) return;
     const double kept = rotates(b.shape) && !b.ideal ? 0 : 1;
     for (const std::int64_t width : {w.query, w.key}) {
-        b.norm({.names = {"query key norm", "query key norm backward", "query key norm dW"},
+        b.norm({.names = {"query key norm", "query key norm backward"},
                 .rows = b.tokens * (width / w.head),
                 .width = w.head,
                 .saved = kept});

@@ -100,8 +100,8 @@ void Builder::norm(const Norm& n) {
     if (own_addition) {
         backward(Piece{"residual backward", Component::Residual, StreamKind::Pointwise, n.rows, n.width, 2, 1});
     }
-    if (eager) backward(Piece{n.names.weight, Component::Norm, back, n.rows, n.width, 2, 0});
-    const double inputs = 1 + n.outputs + (n.branches && !eager ? 1 : 0);
+    const double weights = eager ? 2 : 0;  // read again for their gradient
+    const double inputs = 1 + n.outputs + (n.branches && !eager ? 1 : 0) + weights;
     backward(Piece{n.names.backward, Component::Norm, back, n.rows, n.width, inputs, 1});
 }
 

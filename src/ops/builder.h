@@ -26,9 +26,9 @@ struct Linear {
     bool low_precision = true;  ///< false: stays in bf16 when the blocks run in fp8 (head, router)
 };
 
-/// The names of a norm's kernels: forward, input gradient, weight gradient.
+/// The names of a norm's kernels: forward, and both gradients.
 struct NormNames {
-    std::string_view forward, backward, weight;
+    std::string_view forward, backward;
 };
 
 /// A norm over rows of `width` elements.

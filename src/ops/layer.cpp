@@ -8,11 +8,10 @@ namespace tilewright::lowering {
 
 namespace {
 
-constexpr NormNames attention_norm{"attention norm", "attention norm backward", "attention norm dW"};
-constexpr NormNames mlp_norm{"mlp norm", "mlp norm backward", "mlp norm dW"};
-constexpr NormNames attention_post_norm{"attention post norm", "attention post norm backward",
-                                        "attention post norm dW"};
-constexpr NormNames mlp_post_norm{"mlp post norm", "mlp post norm backward", "mlp post norm dW"};
+constexpr NormNames attention_norm{"attention norm", "attention norm backward"};
+constexpr NormNames mlp_norm{"mlp norm", "mlp norm backward"};
+constexpr NormNames attention_post_norm{"attention post norm", "attention post norm backward"};
+constexpr NormNames mlp_post_norm{"mlp post norm", "mlp post norm backward"};
 
 /// Layers compiled one by one: the sum within a layer is made again at its end.
 bool one_by_one(const Builder& b, bool joined) { return b.compiled && !joined; }

@@ -66,7 +66,7 @@ void embedding(Builder& b) {
     }
     add_positions(b);
     if (s.norms.embedding) {
-        b.norm({{"embedding norm", "embedding norm backward", "embedding norm dW"}, b.tokens, s.hidden, 0, false, 1});
+        b.norm({{"embedding norm", "embedding norm backward"}, b.tokens, s.hidden, 0, false, 1});
     }
 }
 
@@ -114,7 +114,7 @@ void head(Builder& b) {
     const std::int64_t width = embedding_width(s);
     const std::int64_t tp = b.work.parallel.tp;
     if (s.norms.final) {
-        b.norm({{"final norm", "final norm backward", "final norm dW"}, rows, s.hidden, 0, false, 1});
+        b.norm({{"final norm", "final norm backward"}, rows, s.hidden, 0, false, 1});
     }
     if (s.embedding_dim > 0) {
         b.linear({.names = {"head projection", "head projection dX", "head projection dW", ""},
