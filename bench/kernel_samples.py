@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Makes stream samples (docs/samples.md) of the kernels that bench/pytorch_kernels.py saw: a table says by the words in
-a compiled kernel's name what it does; of eager steps AdamW, norms and rotations are taken. What one call of the lowering is counts as one
-sample: a norm's gradients with the sums of their parts, a sum over rows with its second stage, all launches of AdamW.
-Their clock is the step's, so they count as quick ones, which are compared at the clock that was read.
+a compiled kernel's name what it does; of eager steps AdamW, norms and rotations are taken. What is one call to the
+lowering is one sample: a norm's gradients with the sums of their parts, a sum over rows with its second stage, all
+launches of AdamW. Their clock is the step's, so they count as quick ones, which are compared at the clock that was read.
 
     python3 bench/kernel_samples.py kernels.jsonl > pytorch-compiled.jsonl
 """
@@ -12,7 +12,7 @@ import sys
 
 ELEMENT = 2  # bytes
 FASTEST = 4.8e6  # bytes a microsecond, by the data sheet; what seems faster was not told apart rightly
-GAP_US = 0.8  # between two kernels of a graph, which the profiler does not count: (span - sum of times) / kernels in profiled steps
+GAP_US = 0.8  # between two kernels of a graph, which a profile's times leave out: (span - their sum) / kernels of whole steps
 
 
 class Step:
@@ -59,7 +59,8 @@ def norm_backward(step, name, time):
     """Gradients of inputs and weights are spread over kernels in several ways: all of a step are one sample, the mean."""
     if step.last(f"{step.norm} backward"):
         return step.more(f"{step.norm} backward", time)
-    norms = [3, 3 + step.twins] if step.twins > 1 or step.shape["block"] == "parallel" else [3, 4, 4]  # the final one reads no stream
+    parallel = step.shape["block"] == "parallel"
+    norms = [3, 3 + step.twins] if parallel else [3, 4, 4]  # the first is the final norm, which reads no stream
     step.add(f"{step.norm} backward", step.shape["hidden"], sum(norms) / len(norms), time)
     step.samples[-1]["of"] = len(norms)
 
@@ -69,18 +70,13 @@ def inner(step, what, tensors, time):
         step.add(what, step.shape["ffn"], tensors, time)
 
 
-def sums(step, time):
-    """Bias gradients, whose width the name does not tell: told apart by their times once all are seen."""
-    step.add("bias backward", 0, 1, time)
-
-
 RULES = [
     (r"multi_tensor_apply.*FusedAdam|FusedOptimizerTensorList", lambda s, n, t: adamw(s, t)),
     (r"triton.*norm_backward|reduce_kernel.*ReduceOp<float", norm_backward),
     (r"triton_(per|red).*norm", norm_forward),
     (r"triton_red.*gelu_backward.*sum", lambda s, n, t: inner(s, "bias backward", 1, t)),
     (r"triton_red.*cat.*sum", lambda s, n, t: s.add("bias backward", s.query + 2 * s.key, 1, t)),
-    (r"triton_red_fused_sum", lambda s, n, t: sums(s, t)),
+    (r"triton_red_fused_sum", lambda s, n, t: s.add("bias backward", 0, 1, t)),  # the name does not tell which: name_sums
     (r"triton_per.*sum", lambda s, n, t: s.more("bias backward", t)),
     (r"triton_poi.*gelu_backward", lambda s, n, t: inner(s, "gelu backward", 3, t)),
     (r"triton_poi.*silu_backward", lambda s, n, t: inner(s, "swiglu backward", 5, t)),
@@ -104,8 +100,7 @@ def rotary(step, time):
 
 
 def adamw(step, time):
-    """Not where the table of words is the embedding's alone: the zero moments of words that never came take sqrt's slow path."""
-    if not step.shape["tied"]:
+    if not step.shape["tied"]:  # zero moments of words that never came take a slow path of sqrt
         return
     if step.last("adamw forward"):
         return step.more("adamw forward", time)
@@ -134,7 +129,6 @@ def eager_rotations(step):
 
 def name_sums(step):
     """The sums of plain gradients: of the MLP's output and, behind a rotation, of q, k and v; the wider take longer."""
-    known = lambda sample: sample["width"] > 0 and sample["bytes"] < FASTEST * sample["time_us"]
     shape = step.shape
     widths = [shape["hidden"]] if shape["bias_mlp"] else []
     widths += [step.query + 2 * step.key] if shape["bias_qkv"] and shape["positions"] == "rotary" else []
@@ -142,10 +136,13 @@ def name_sums(step):
     for sample, width in zip(plain, sorted(widths)):
         if len(plain) == len(widths):
             sample |= {"width": width, "bytes": ELEMENT * step.tokens * width}
-    apart = shape["positions"] != "rotary" or step.last("rotary backward") is not None  # else a rotation is in a sum's kernel
-    sums_known = apart and all(known(sample) for sample in step.samples if sample["kind"] == "bias")
-    step.samples = [sample for sample in step.samples if known(sample) and (sums_known or sample["kind"] != "bias")]
-    step.samples = [sample for sample in step.samples if is_whole(sample, step.line["runtime"])]
+    apart = shape["positions"] != "rotary" or step.last("rotary backward")  # else a rotation is in a sum's kernel
+    if not apart or not all(is_known(sample) for sample in step.samples if sample["kind"] == "bias"):
+        step.samples = [sample for sample in step.samples if sample["kind"] != "bias"]
+
+
+def is_known(sample):
+    return sample["width"] > 0 and sample["bytes"] < FASTEST * sample["time_us"]
 
 
 def clocks(sample, clock_mhz):
@@ -157,7 +154,8 @@ def clocks(sample, clock_mhz):
 
 def is_whole(sample, runtime):
     """Whether both kernels of an eager norm's gradients were seen."""
-    return runtime == "compiled" or not sample["kind"].endswith("norm") or sample["kernels"] == (2 if sample["pass"] == "backward" else 1)
+    gradients = sample["kind"].endswith("norm") and sample["pass"] == "backward"
+    return runtime == "compiled" or not gradients or sample["kernels"] == 2
 
 
 def samples_of(line):
@@ -172,13 +170,16 @@ def samples_of(line):
         eager_rotations(step)
     name_sums(step)
     for sample in step.samples:
+        if not is_known(sample) or not is_whole(sample, line["runtime"]):
+            continue
         sample["time_us"] /= sample.get("of", 1)
         form = "fused" if sample["kind"] == "adamw" and line["runtime"] == "eager" else line["runtime"]
         sizes = {"kind": sample["kind"], "pass": sample["pass"], "form": form, "rows": sample["rows"],
                  "width": sample["width"], "dtype": "bf16"}
         yield {"schema": "tilewright.sample/1", "op": "stream", "sizes": sizes, "device": line["device"], "clock": "quick",
                "status": "ok", "time_us": round(sample["time_us"], 2), "repeats": 5, "launches": 1,
-               **clocks(sample, line["clock_mhz"]), "bytes": sample["bytes"], "facts": {"library": "pytorch", "copies": 1, "kernels": sample["kernels"]},
+               **clocks(sample, line["clock_mhz"]), "bytes": sample["bytes"],
+               "facts": {"library": "pytorch", "copies": 1, "kernels": sample["kernels"]},
                "tags": {"source": "pytorch"}, "run": line["run"]}
 
 
