@@ -72,6 +72,32 @@ TEST(Stream, ReachesTheCopyBandwidth) {
     EXPECT_NEAR(in_microseconds(pricer.price(small).time), 1.9, 0.3);
 }
 
+TEST(Stream, CompiledKernelsWalkWholeBlocks) {
+    Profile profile = assumed_profile(h200());
+    const auto kernel = [&](StreamKind kind) -> StreamKernel& {
+        return profile.stream.compiled[static_cast<std::size_t>(kind)];
+    };
+    kernel(StreamKind::Strided) = {.fraction = 0.4, .ragged = 2.0};
+    kernel(StreamKind::Norm) = {.fraction = 0.5, .once = 1024.0, .again = 1.8};
+    const Pricer pricer(h200(), profile, Clock::Burst);
+    struct Case {
+        StreamKind kind;
+        std::int64_t width;
+        double slower;  // than its bytes at the kernel's fraction
+    };
+    for (const Case& c : {Case{StreamKind::Strided, 3072, 1.0},
+                          {StreamKind::Strided, 1536, 2.0},
+                          {StreamKind::Strided, 3840, 4.0},
+                          {StreamKind::Norm, 1000, 1.0},
+                          {StreamKind::Norm, 2048, 1.8},
+                          {StreamKind::Norm, 2560, 1.8 * 4096 / 2560}}) {
+        const Bytes bytes{2e4 * static_cast<double>(c.width)};
+        const double memory = (bytes + bytes) / (h200().bandwidth * profile.bandwidth_fraction) / Seconds{1.0};
+        const double time = pricer.price(Stream{c.kind, 10000, c.width, bytes, bytes, StreamForm::Compiled}).time.value;
+        EXPECT_NEAR(time / memory * kernel(c.kind).fraction, c.slower, 1e-9) << c.width;
+    }
+}
+
 TEST(Stream, NormsOfRaggedRowsAreSlower) {
     const Pricer pricer(a100(), assumed_profile(a100()));
     const Bytes bytes{8192.0 * 14336 * 2};
