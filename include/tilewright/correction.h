@@ -31,8 +31,10 @@ struct Tree {
     float at(std::span<const float> features) const {
         std::size_t node = 0;
         for (int level = 0; level < depth; ++level) {
-            const float below = threshold[node] - features[feature[node]];
-            node = 2 * node + 1 + (std::bit_cast<std::uint32_t>(below) >> 31U);  // the sign: no branch to mispredict
+            // floats from zero up are in the order of their bits, which are compared sooner and without a branch
+            const bool above = std::bit_cast<std::int32_t>(features[feature[node]]) >
+                               std::bit_cast<std::int32_t>(threshold[node]);
+            node = 2 * node + 1 + static_cast<std::size_t>(above);
         }
         return leaf[node - feature.size()];
     }

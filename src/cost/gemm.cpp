@@ -13,6 +13,16 @@
 namespace tilewright {
 namespace {
 
+/// By value, unlike std::max and std::min: compilers then work on several lanes at once.
+template <class T>
+constexpr T larger(T a, T b) {
+    return a < b ? b : a;
+}
+template <class T>
+constexpr T smaller(T a, T b) {
+    return b < a ? b : a;
+}
+
 constexpr std::size_t output_role = 0;
 constexpr std::size_t reduced_role = 1;
 constexpr std::size_t whole_words = 3;  ///< the ladder's step of 16 bytes
@@ -56,10 +66,9 @@ void move_to(Cost& cost, double time) {
 }  // namespace
 
 GemmFamily family_of(const Gemm& gemm) {
-    std::size_t least = whole_words;
-    for (const Row& row : rows_of(gemm)) least = std::min(least, row.step());
-    if (least == whole_words) return gemm.precision == Precision::Tf32 ? GemmFamily::Tf32 : GemmFamily::Whole;
-    return least == 0 ? GemmFamily::Halves : GemmFamily::Words;
+    const int bytes = row_bytes(gemm);
+    if (bytes >= 16) return gemm.precision == Precision::Tf32 ? GemmFamily::Tf32 : GemmFamily::Whole;
+    return bytes == 2 ? GemmFamily::Halves : GemmFamily::Words;
 }
 
 /// One product on one device: what does not depend on the variant, then the time of a variant.
@@ -67,34 +76,48 @@ class GemmPricing {
 public:
     GemmPricing(const Pricer& pricer, const Gemm& gemm, GemmFamily family);
     Cost price() const { return explain(best()); }
+    Pricer::Physics times() const { return {best().total, roofline()}; }
 
 private:
+    using Lanes = Pricer::Lanes;
+    using Picks [[gnu::vector_size(sizeof(Lanes))]] = std::int64_t;
+    static constexpr Lanes zero{}, endless = zero + HUGE_VAL;
+
     struct Split {
         double parts, inverse;
     };
     static constexpr Split splits[] = {{1, 1},         {2, 1.0 / 2},   {3, 1.0 / 3},   {4, 1.0 / 4},
                                        {6, 1.0 / 6},   {8, 1.0 / 8},   {12, 1.0 / 12}, {16, 1.0 / 16},
                                        {24, 1.0 / 24}, {32, 1.0 / 32}, {48, 1.0 / 48}, {64, 1.0 / 64}};
+    static constexpr std::size_t split_count = std::size(splits);
 
-    /// The time of one variant, in seconds, and what it is made of.
+    /// The times of some variants, in seconds, and what they are made of.
     struct Parts {
-        const Pricer::Variant* variant = nullptr;
-        double split = 1.0;
-        double blocks = 0.0;
-        double padded = 0.0;    ///< whole tiles, spread evenly over the units
-        double compute = 0.0;   ///< of the unit that gets most of them, or what L2 takes to feed all
-        double busy = 0.0;      ///< the same with prologues, epilogues and waiting for operands
-        double load = 0.0;      ///< from memory, with what is read again
-        double overhead = 0.0;  ///< filling the chip and the memory pipeline, reducing the splits
-        double total = HUGE_VAL;
+        Lanes blocks;
+        Lanes padded;    ///< whole tiles, spread evenly over the units
+        Lanes compute;   ///< of the unit that gets most of them, or what L2 takes to feed all
+        Lanes busy;      ///< the same with prologues, epilogues and waiting for operands
+        Lanes load;      ///< from memory, with what is read again
+        Lanes overhead;  ///< filling the chip and the memory pipeline, reducing the splits
+        Lanes total;
+    };
+
+    /// The variant that the library takes.
+    struct Choice {
+        const Pricer::Variants& variants;
+        std::size_t lane;
+        Split split;
+        double total;
     };
 
     double slowdown_of(const Gemm& gemm) const;
-    Parts price(const Pricer::Variant& variant, Split split, double limit) const;
-    double overlapped(double compute, double load) const;
-    bool worth_splitting(const Parts& parts) const;
-    Parts best() const;
-    Cost explain(const Parts& parts) const;
+    Parts price(const Pricer::Variants& variants, Split split) const;
+    template <class T>
+    T overlapped(T compute, T load) const;
+    double split_cost(Split split) const;
+    Choice best() const;
+    double roofline() const { return std::max(ideal_compute_, ideal_load_ + ideal_store_); }
+    Cost explain(const Choice& choice) const;
 
     const Pricer& pricer_;
     GemmFamily family_;
@@ -111,7 +134,6 @@ private:
     double load_, store_;   ///< each operand once, as fast as the family loads
     double reread_;         ///< times one over the wave's edge: what a wave reads again once L2 is too small
     double ramp_;           ///< filling the memory pipeline
-    double least_rest_;     ///< what every variant takes besides its blocks
     double split_traffic_;  ///< writing and reading one part of a split k
 };
 
@@ -143,7 +165,6 @@ GemmPricing::GemmPricing(const Pricer& pricer, const Gemm& gemm, GemmFamily fami
     store_ = ideal_store_ * slower;
     reread_ = 2.0 * result * k_ * element * spill * pricer.seconds_per_byte_ * slower;
     ramp_ = pricer.profile_.bandwidth_ramp.value * pricer.seconds_per_byte_;
-    least_rest_ = profile_.exposed_store * store_ + ramp_ + launch_;
     split_traffic_ = 8.0 * result * library_.seconds_per_split_byte;  // fp32, there and back
 }
 
@@ -159,63 +180,82 @@ double GemmPricing::slowdown_of(const Gemm& gemm) const {
 }
 
 /// Computing and moving memory overlap, but for part of the shorter and part of writing C.
-double GemmPricing::overlapped(double compute, double load) const {
-    return std::max(compute + profile_.exposed_store * store_, load + store_) +
-           profile_.exposed_load * std::min(compute, load);
+template <class T>
+T GemmPricing::overlapped(T compute, T load) const {
+    return larger(compute + profile_.exposed_store * store_, load + store_) +
+           profile_.exposed_load * smaller(compute, load);
+}
+
+/// What another split costs at least: more traffic, the first time its overhead.
+double GemmPricing::split_cost(Split split) const {
+    return split.parts * split_traffic_ + (split.parts > 1.0 ? 0.0 : profile_.split_overhead.value);
 }
 
 /// Blocks that share a unit hide each other's latency: it is busy as long as its rounds of single blocks, or the work
-/// of all its blocks, whichever is longer.
-GemmPricing::Parts GemmPricing::price(const Pricer::Variant& variant, Split split, double limit) const {
-    const double steps = ceil_product(half_words_, variant.inverse_k * split.inverse);
-    const double matrix = variant.step_flops * seconds_per_flop_;
+/// of all its blocks, whichever is longer. Without a branch, so that compilers work on several lanes at once.
+GemmPricing::Parts GemmPricing::price(const Pricer::Variants& v, Split split) const {
+    const double splitting = split.parts > 1.0 ? profile_.split_overhead.value + split.parts * split_traffic_ : 0.0;
+    const Lanes steps = ceil_product(half_words_ + zero, v.inverse_k * split.inverse);
+    const Lanes matrix = steps * (v.step_flops * seconds_per_flop_);
+    const Lanes blocks =
+        batch_ * ceil_product(m_ + zero, v.inverse_m) * ceil_product(n_ + zero, v.inverse_n) * split.parts;
+    const Lanes per_unit = ceil_product(blocks, pricer_.inverse_units_ + zero);
+    const Lanes alone = v.overhead + larger(steps * (v.step * slowdown_), matrix);
+    const Lanes shared = matrix + profile_.shared_overhead * v.overhead;
+    const Lanes rounds = ceil_product(per_unit, v.inverse_resident);
+    const Lanes block_rows = smaller(m_ + zero, v.m) + smaller(n_ + zero, v.n);
+    const Lanes through_l2 = blocks * block_rows * steps * v.k * 2.0 * library_.seconds_per_l2_byte;
+    const Lanes spread = blocks * pricer_.inverse_units_;
     Parts parts;
-    parts.variant = &variant;
-    parts.split = split.parts;
-    parts.blocks = batch_ * ceil_product(m_, variant.inverse_m) * ceil_product(n_, variant.inverse_n) * split.parts;
-    const double per_unit = ceil_product(parts.blocks, pricer_.inverse_units_);
-    const double alone = variant.overhead + steps * std::max(variant.step * slowdown_, matrix);
-    const double shared = steps * matrix + profile_.shared_overhead * variant.overhead;
-    parts.busy = std::max(ceil_product(per_unit, variant.inverse_resident) * alone, per_unit * shared);
-    if (parts.busy + least_rest_ >= limit) return parts;
-
-    const double block_rows = std::min(m_, variant.m) + std::min(n_, variant.n);
-    const double through_l2 = parts.blocks * block_rows * steps * variant.k * 2.0 * library_.seconds_per_l2_byte;
-    parts.padded = parts.blocks * pricer_.inverse_units_ * steps * matrix;
-    parts.compute = std::max(per_unit * steps * matrix, through_l2);
-    parts.busy = std::max(parts.busy, through_l2 + variant.overhead);
-    parts.load = std::max(load_, reread_ * variant.inverse_wave_edge);
-    parts.overhead = ramp_ + profile_.fill.value * std::min(1.0, parts.blocks * pricer_.inverse_units_);
-    if (split.parts > 1.0) parts.overhead += profile_.split_overhead.value + split.parts * split_traffic_;
+    parts.blocks = blocks;
+    parts.padded = spread * matrix;
+    parts.compute = larger(per_unit * matrix, through_l2);
+    parts.busy = larger(larger(rounds * alone, per_unit * shared), through_l2 + v.overhead);
+    parts.load = larger(load_ + zero, reread_ * v.inverse_wave_edge);
+    parts.overhead = ramp_ + profile_.fill.value * smaller(1.0 + zero, spread) + splitting;
     parts.total = overlapped(parts.busy, parts.load) + parts.overhead + launch_;
     return parts;
 }
 
-/// Splitting k further shortens the main loops at most to nothing, and costs more traffic, the first time its overhead.
-bool GemmPricing::worth_splitting(const Parts& parts) const {
-    const double gain = overlapped(parts.busy, load_) - overlapped(0.0, load_);
-    return gain > parts.split * split_traffic_ + (parts.split > 1.0 ? 0.0 : profile_.split_overhead.value);
-}
-
-GemmPricing::Parts GemmPricing::best() const {
-    Parts best;
-    for (const Pricer::Variant& variant : library_.variants) {
-        for (const Split& split : splits) {
-            if (split.parts > max_split_) break;
-            const Parts parts = price(variant, split, best.total);
-            if (parts.total < best.total) best = parts;
-            if (parts.blocks >= units_ * variant.resident || !worth_splitting(parts)) break;
+/// The variant of the least time, the first of equals. k is split as long as units are idle and the main loops,
+/// shortened to nothing, would pay for it.
+GemmPricing::Choice GemmPricing::best() const {
+    const double least = overlapped(0.0, load_);
+    Lanes total = endless, picked{};
+    Lanes number{0.0, split_count};  // of the first split of each variant
+    for (const Pricer::Variants& variants : library_.variants) {
+        Lanes closed{};  // endless where k is not split further
+        for (std::size_t at = 0; at < split_count; ++at) {
+            const Split split = splits[at];
+            const Parts parts = price(variants, split);
+            const Lanes time = parts.total + closed;
+            picked = time < total ? number + static_cast<double>(at) : picked;
+            total = time < total ? time : total;
+            if (split.parts >= max_split_) break;
+            const Lanes gain = overlapped(parts.busy, load_ + zero) - least;
+            closed = parts.blocks < units_ * variants.resident ? closed : endless;
+            closed = gain > split_cost(split) + zero ? closed : endless;
+            if (std::min(closed[0], closed[1]) > 0.0) break;
         }
+        number += 2.0 * split_count;
     }
-    assert(best.variant != nullptr);  // a profile has tiles
-    return best;
+    const bool second = total[1] < total[0] || (total[1] == total[0] && picked[1] < picked[0]);
+    const auto found = static_cast<std::size_t>(picked[second ? 1 : 0]);
+    const std::size_t lane = second ? 1 : 0;
+    return {library_.variants[found / (2 * split_count)], lane, splits[found % split_count], total[lane]};
 }
 
-Cost GemmPricing::explain(const Parts& parts) const {
+Cost GemmPricing::explain(const Choice& choice) const {
     const Profile& profile = pricer_.profile_;
+    const Parts all = price(choice.variants, choice.split);
+    const std::size_t lane = choice.lane;
+    const struct {
+        double blocks, padded, compute, busy, load, overhead, total;
+    } parts{all.blocks[lane], all.padded[lane],   all.compute[lane], all.busy[lane],
+            all.load[lane],   all.overhead[lane], all.total[lane]};
     const double memory = load_ + store_;
     Explanation explanation;
-    explanation.reach(Term::Roofline, std::max(ideal_compute_, ideal_load_ + ideal_store_));
+    explanation.reach(Term::Roofline, roofline());
     explanation.reach(Term::Alignment, std::max(ideal_compute_ * slowdown_, memory));
     explanation.reach(Term::Tile, std::max(parts.padded, memory));
     explanation.reach(Term::Wave, std::max(parts.compute, memory));
@@ -231,10 +271,10 @@ Cost GemmPricing::explain(const Parts& parts) const {
     cost.clocked = {profile.power.clocked * std::min(parts.busy, parts.total)};
     cost.energy_j = profile.power.matrix.value * parts.padded / slowdown_ +
                     profile.power.memory.value * (parts.load + store_) * profile_.bandwidth;
-    cost.tile_m = static_cast<std::int32_t>(parts.variant->m);
-    cost.tile_n = static_cast<std::int32_t>(parts.variant->n);
-    cost.split_k = static_cast<std::int32_t>(parts.split);
-    cost.waves = parts.blocks / (units_ * parts.variant->resident);
+    cost.tile_m = static_cast<std::int32_t>(choice.variants.m[lane]);
+    cost.tile_n = static_cast<std::int32_t>(choice.variants.n[lane]);
+    cost.split_k = static_cast<std::int32_t>(choice.split.parts);
+    cost.waves = parts.blocks / (units_ * choice.variants.resident[lane]);
     return cost;
 }
 
@@ -246,26 +286,37 @@ Cost Pricer::physics(const Gemm& gemm) const {
     return vector.time < cost.time ? vector : cost;
 }
 
+Pricer::Physics Pricer::physical_time(const Gemm& gemm) const {
+    const GemmFamily family = family_of(gemm);
+    Physics times = GemmPricing(*this, gemm, family).times();
+    if (gemm.m != 1 || family == GemmFamily::Whole) return times;
+    times.time = std::min(times.time, GemmPricing(*this, gemm, GemmFamily::Vector).times().time);
+    return times;
+}
+
 /// Half a batch takes no longer, and run twice no less: so a batch never takes more than its products one after another
 /// (the library splits k of single products only). Physics grows so by itself, and is held against one product only.
+double Pricer::learnt_time(const Gemm& gemm, const Physics& physics) const {
+    const Correction& correction = profile_.gemm_corrections[has_narrow_rows(gemm) ? 1 : 0];
+    const bool learnt = !correction.trees.empty() && (gemm.batch <= 1 || correction.of_batches > 0.0);
+    double time = physics.time;
+    if (learnt) time *= correction.factor(time, gemm_features(gemm, device_));
+    if (gemm.batch > 1) {
+        Gemm fewer = gemm;
+        fewer.batch = learnt ? ceil_div(gemm.batch, 2) : 1;
+        const double part = learnt_time(fewer, physical_time(fewer));
+        time = std::clamp(time, part, part * static_cast<double>(ceil_div(gemm.batch, fewer.batch)));
+    }
+    return std::max(time, physics.roofline);
+}
+
 Cost Pricer::as_it_is(const Gemm& gemm) const {
     Cost cost = physics(gemm);
     const Interval within = interval(profile_, class_of(gemm), cost.bound);
     cost.low = cost.time * within.low;
     cost.high = cost.time * within.high;
-    const Correction& correction = profile_.gemm_corrections[has_narrow_rows(gemm) ? 1 : 0];
-    const double before = cost.time.value;
-    const bool learnt = !correction.trees.empty() && (gemm.batch <= 1 || correction.of_batches > 0.0);
-    double time = before;
-    if (learnt) time *= correction.factor(before, gemm_features(gemm, device_));
-    if (gemm.batch > 1) {
-        Gemm fewer = gemm;
-        fewer.batch = learnt ? ceil_div(gemm.batch, 2) : 1;
-        const double part = as_it_is(fewer).time.value;
-        time = std::clamp(time, part, part * static_cast<double>(ceil_div(gemm.batch, fewer.batch)));
-    }
-    time = std::max(time, cost.term(Term::Roofline).value);
-    if (time != before) move_to(cost, time);
+    const double time = learnt_time(gemm, {cost.time.value, cost.term(Term::Roofline).value});
+    if (time != cost.time.value) move_to(cost, time);
     return cost;
 }
 
