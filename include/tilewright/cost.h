@@ -88,11 +88,12 @@ private:
     static constexpr std::size_t lane_count = 2;
     using Lanes [[gnu::vector_size(sizeof(double) * lane_count)]] = double;
     struct Variants {
-        Lanes m, n, k;  ///< the tile; k in elements of two bytes
-        Lanes inverse_m, inverse_n, inverse_k;
+        Lanes m, n;                             ///< the tile
+        Lanes inverse_m, inverse_n, inverse_k;  ///< k in elements of two bytes
         Lanes resident, inverse_resident;  ///< thread blocks that share one unit
         Lanes step_flops;                  ///< of a step along k over the efficiency, with elements of one byte
-        Lanes overhead, step;              ///< seconds of a block and, at least, of a step along k
+        Lanes overhead, shared_overhead;   ///< seconds of a block; those not hidden by others
+        Lanes step, l2_step;               ///< at least, of a step along k; of a row's share of it through L2
         Lanes inverse_wave_edge;           ///< one over the edge of the square of C that a wave of blocks covers
     };
 
@@ -108,7 +109,7 @@ private:
     /// A family of kernels made ready.
     struct Library {
         std::vector<Variants> variants;
-        double seconds_per_l2_byte, seconds_per_split_byte;
+        double seconds_per_split_byte;
         std::array<AlignmentLadder, 2> slowdown;  ///< one over the profile's ladders: output, reduced
         std::array<double, 3> layout_slowdown;
     };

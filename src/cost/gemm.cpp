@@ -80,8 +80,7 @@ public:
 
 private:
     using Lanes = Pricer::Lanes;
-    using Picks [[gnu::vector_size(sizeof(Lanes))]] = std::int64_t;
-    static constexpr Lanes zero{}, endless = zero + HUGE_VAL;
+    static constexpr Lanes both(double value) { return Lanes{value, value}; }
 
     struct Split {
         double parts, inverse;
@@ -98,7 +97,7 @@ private:
         Lanes compute;   ///< of the unit that gets most of them, or what L2 takes to feed all
         Lanes busy;      ///< the same with prologues, epilogues and waiting for operands
         Lanes load;      ///< from memory, with what is read again
-        Lanes overhead;  ///< filling the chip and the memory pipeline, reducing the splits
+        Lanes overhead;  ///< launching, filling the chip and the memory pipeline, reducing the splits
         Lanes total;
     };
 
@@ -114,7 +113,7 @@ private:
     Parts price(const Pricer::Variants& variants, Split split) const;
     template <class T>
     T overlapped(T compute, T load) const;
-    double split_cost(Split split) const;
+    Lanes closed(const Pricer::Variants& variants, Split split, const Parts& parts) const;
     Choice best() const;
     double roofline() const { return std::max(ideal_compute_, ideal_load_ + ideal_store_); }
     Cost explain(const Choice& choice) const;
@@ -133,7 +132,7 @@ private:
     double ideal_compute_, ideal_load_, ideal_store_;
     double load_, store_;   ///< each operand once, as fast as the family loads
     double reread_;         ///< times one over the wave's edge: what a wave reads again once L2 is too small
-    double ramp_;           ///< filling the memory pipeline
+    double least_overhead_;  ///< launching, and filling the memory pipeline
     double split_traffic_;  ///< writing and reading one part of a split k
 };
 
@@ -164,7 +163,7 @@ GemmPricing::GemmPricing(const Pricer& pricer, const Gemm& gemm, GemmFamily fami
     load_ = ideal_load_ * slower;
     store_ = ideal_store_ * slower;
     reread_ = 2.0 * result * k_ * element * spill * pricer.seconds_per_byte_ * slower;
-    ramp_ = pricer.profile_.bandwidth_ramp.value * pricer.seconds_per_byte_;
+    least_overhead_ = launch_ + pricer.profile_.bandwidth_ramp.value * pricer.seconds_per_byte_;
     split_traffic_ = 8.0 * result * library_.seconds_per_split_byte;  // fp32, there and back
 }
 
@@ -186,63 +185,62 @@ T GemmPricing::overlapped(T compute, T load) const {
            profile_.exposed_load * smaller(compute, load);
 }
 
-/// What another split costs at least: more traffic, the first time its overhead.
-double GemmPricing::split_cost(Split split) const {
-    return split.parts * split_traffic_ + (split.parts > 1.0 ? 0.0 : profile_.split_overhead.value);
-}
-
 /// Blocks that share a unit hide each other's latency: it is busy as long as its rounds of single blocks, or the work
-/// of all its blocks, whichever is longer. Without a branch, so that compilers work on several lanes at once.
+/// of all its blocks, whichever is longer.
 GemmPricing::Parts GemmPricing::price(const Pricer::Variants& v, Split split) const {
-    const double splitting = split.parts > 1.0 ? profile_.split_overhead.value + split.parts * split_traffic_ : 0.0;
-    const Lanes steps = ceil_product(half_words_ + zero, v.inverse_k * split.inverse);
+    const double split_time = split.parts > 1.0 ? profile_.split_overhead.value + split.parts * split_traffic_ : 0.0;
+    const Lanes steps = ceil_product(both(half_words_), v.inverse_k * split.inverse);
     const Lanes matrix = steps * (v.step_flops * seconds_per_flop_);
-    const Lanes blocks =
-        batch_ * ceil_product(m_ + zero, v.inverse_m) * ceil_product(n_ + zero, v.inverse_n) * split.parts;
-    const Lanes per_unit = ceil_product(blocks, pricer_.inverse_units_ + zero);
     const Lanes alone = v.overhead + larger(steps * (v.step * slowdown_), matrix);
-    const Lanes shared = matrix + profile_.shared_overhead * v.overhead;
-    const Lanes rounds = ceil_product(per_unit, v.inverse_resident);
-    const Lanes block_rows = smaller(m_ + zero, v.m) + smaller(n_ + zero, v.n);
-    const Lanes through_l2 = blocks * block_rows * steps * v.k * 2.0 * library_.seconds_per_l2_byte;
-    const Lanes spread = blocks * pricer_.inverse_units_;
+    const Lanes block_rows = smaller(both(m_), v.m) + smaller(both(n_), v.n);
     Parts parts;
-    parts.blocks = blocks;
+    parts.blocks = ceil_product(both(m_), v.inverse_m) * ceil_product(both(n_), v.inverse_n) * (batch_ * split.parts);
+    const Lanes spread = parts.blocks * pricer_.inverse_units_;
+    const Lanes per_unit = ceil_product(parts.blocks, both(pricer_.inverse_units_));
+    const Lanes rounds = ceil_product(per_unit, v.inverse_resident);
+    const Lanes through_l2 = parts.blocks * block_rows * (steps * v.l2_step);
     parts.padded = spread * matrix;
     parts.compute = larger(per_unit * matrix, through_l2);
-    parts.busy = larger(larger(rounds * alone, per_unit * shared), through_l2 + v.overhead);
-    parts.load = larger(load_ + zero, reread_ * v.inverse_wave_edge);
-    parts.overhead = ramp_ + profile_.fill.value * smaller(1.0 + zero, spread) + splitting;
-    parts.total = overlapped(parts.busy, parts.load) + parts.overhead + launch_;
+    parts.busy =
+        larger(larger(rounds * alone, per_unit * (matrix + v.shared_overhead)), through_l2 + v.overhead);
+    parts.load = larger(both(load_), reread_ * v.inverse_wave_edge);
+    parts.overhead = profile_.fill.value * smaller(spread, both(1.0)) + (least_overhead_ + split_time);
+    parts.total = overlapped(parts.busy, parts.load) + parts.overhead;
     return parts;
 }
 
-/// The variant of the least time, the first of equals. k is split as long as units are idle and the main loops,
-/// shortened to nothing, would pay for it.
+/// Where k may be split further: units are idle, and the main loops, shortened to nothing, would pay for another part
+/// and, the first time, for the overhead of splitting.
+GemmPricing::Lanes GemmPricing::closed(const Pricer::Variants& variants, Split split, const Parts& parts) const {
+    const Lanes full = parts.blocks < units_ * variants.resident ? both(0.0) : both(HUGE_VAL);
+    if (smaller(full[0], full[1]) > 0.0) return full;
+    const double cost = split.parts * split_traffic_ + (split.parts > 1.0 ? 0.0 : profile_.split_overhead.value);
+    const Lanes gain = overlapped(parts.busy, both(load_)) - overlapped(0.0, load_);
+    return gain > both(cost) ? full : both(HUGE_VAL);
+}
+
+/// The variant of the least time, the first of equals.
 GemmPricing::Choice GemmPricing::best() const {
-    const double least = overlapped(0.0, load_);
-    Lanes total = endless, picked{};
-    Lanes number{0.0, split_count};  // of the first split of each variant
+    Lanes total = both(HUGE_VAL), picked{};
+    Lanes first{0.0, split_count};  // each variant has as many numbers as there are splits
     for (const Pricer::Variants& variants : library_.variants) {
-        Lanes closed{};  // endless where k is not split further
-        for (std::size_t at = 0; at < split_count; ++at) {
-            const Split split = splits[at];
+        Lanes number = first, none{};
+        for (const Split& split : splits) {
             const Parts parts = price(variants, split);
-            const Lanes time = parts.total + closed;
-            picked = time < total ? number + static_cast<double>(at) : picked;
-            total = time < total ? time : total;
+            const Lanes time = parts.total + none;
+            picked = time < total ? number : picked;
+            total = smaller(total, time);
             if (split.parts >= max_split_) break;
-            const Lanes gain = overlapped(parts.busy, load_ + zero) - least;
-            closed = parts.blocks < units_ * variants.resident ? closed : endless;
-            closed = gain > split_cost(split) + zero ? closed : endless;
-            if (std::min(closed[0], closed[1]) > 0.0) break;
+            none += closed(variants, split, parts);
+            if (smaller(none[0], none[1]) > 0.0) break;
+            number += 1.0;
         }
-        number += 2.0 * split_count;
+        first += 2.0 * split_count;
     }
     const bool second = total[1] < total[0] || (total[1] == total[0] && picked[1] < picked[0]);
-    const auto found = static_cast<std::size_t>(picked[second ? 1 : 0]);
     const std::size_t lane = second ? 1 : 0;
-    return {library_.variants[found / (2 * split_count)], lane, splits[found % split_count], total[lane]};
+    const auto number = static_cast<std::size_t>(picked[lane]);
+    return {library_.variants[number / (2 * split_count)], lane, splits[number % split_count], total[lane]};
 }
 
 Cost GemmPricing::explain(const Choice& choice) const {
@@ -263,7 +261,7 @@ Cost GemmPricing::explain(const Choice& choice) const {
     explanation.reach(Term::Occupancy, parts.total - launch_);
     explanation.reach(Term::Launch, parts.total);
 
-    const double waiting = parts.busy - parts.compute + parts.overhead + launch_;
+    const double waiting = parts.busy - parts.compute + parts.overhead;
     const Bound bound = waiting > 0.5 * parts.total           ? Bound::Latency
                         : parts.load + store_ > parts.compute ? Bound::Memory
                                                               : Bound::Compute;

@@ -41,14 +41,16 @@ Pricer::Library Pricer::library_of(const GemmProfile& profile, double units) {
         const double resident = tile.resident;
         Variants& to = library.variants[i / lanes];
         const std::size_t lane = i % lanes;
-        to.m[lane] = m, to.n[lane] = n, to.k[lane] = k;
+        to.m[lane] = m, to.n[lane] = n;
         to.inverse_m[lane] = 1.0 / m, to.inverse_n[lane] = 1.0 / n, to.inverse_k[lane] = 1.0 / k;
         to.resident[lane] = resident, to.inverse_resident[lane] = 1.0 / resident;
         to.step_flops[lane] = 4.0 * m * n * k / tile.efficiency;
-        to.overhead[lane] = tile.overhead.value, to.step[lane] = tile.step.value;
+        to.overhead[lane] = tile.overhead.value;
+        to.shared_overhead[lane] = tile.overhead.value * profile.shared_overhead;
+        to.step[lane] = tile.step.value;
+        to.l2_step[lane] = 2.0 * k / profile.l2_bandwidth.value;
         to.inverse_wave_edge[lane] = 1.0 / std::sqrt(units * resident * m * n);
     }
-    library.seconds_per_l2_byte = 1.0 / profile.l2_bandwidth.value;
     library.seconds_per_split_byte = 1.0 / profile.split_bandwidth.value;
     library.slowdown = {inverted(profile.output), inverted(profile.reduced)};
     library.layout_slowdown = inverted(profile.layout);
