@@ -187,7 +187,7 @@ T GemmPricing::overlapped(T compute, T load) const {
 
 /// Blocks that share a unit hide each other's latency: it is busy as long as its rounds of single blocks, or the work
 /// of all its blocks, whichever is longer.
-GemmPricing::Parts GemmPricing::price(const Pricer::Variants& v, Split split) const {
+inline GemmPricing::Parts GemmPricing::price(const Pricer::Variants& v, Split split) const {
     const double split_time = split.parts > 1.0 ? profile_.split_overhead.value + split.parts * split_traffic_ : 0.0;
     const Lanes steps = ceil_product(both(half_words_), v.inverse_k * split.inverse);
     const Lanes matrix = steps * (v.step_flops * seconds_per_flop_);
@@ -222,18 +222,20 @@ GemmPricing::Lanes GemmPricing::closed(const Pricer::Variants& variants, Split s
 /// The variant of the least time, the first of equals.
 GemmPricing::Choice GemmPricing::best() const {
     Lanes total = both(HUGE_VAL), picked{};
+    const auto take = [&](Lanes time, Lanes number) {
+        picked = time < total ? number : picked;
+        total = time < total ? time : total;
+    };
     Lanes first{0.0, split_count};  // each variant has as many numbers as there are splits
     for (const Pricer::Variants& variants : library_.variants) {
-        Lanes number = first, none{};
-        for (const Split& split : splits) {
-            const Parts parts = price(variants, split);
-            const Lanes time = parts.total + none;
-            picked = time < total ? number : picked;
-            total = smaller(total, time);
-            if (split.parts >= max_split_) break;
-            none += closed(variants, split, parts);
+        Parts parts = price(variants, splits[0]);
+        take(parts.total, first);
+        Lanes none{};
+        for (std::size_t i = 1; i < split_count && splits[i].parts <= max_split_; ++i) {
+            none += closed(variants, splits[i - 1], parts);
             if (smaller(none[0], none[1]) > 0.0) break;
-            number += 1.0;
+            parts = price(variants, splits[i]);
+            take(parts.total + none, first + static_cast<double>(i));
         }
         first += 2.0 * split_count;
     }

@@ -24,7 +24,7 @@ double Pricer::settled_clock(const Cost& burst) const {
         const double slope = 3.0 * burst.energy_j * clock * clock - power_budget_ * rest;
         const double fall = excess / slope;
         clock -= fall;
-        if (fall <= 1e-15) break;
+        if (fall <= 1e-8) break;  // what is left goes with its square
     }
     return std::max(lowest_clock, clock);
 }
