@@ -28,9 +28,9 @@ struct Tree {
     std::array<float, 15> threshold{};
     std::array<float, 16> leaf{};
 
-    /// The leaves that some trees come to, a level of all at a time: a processor then has something to do while it waits
-    /// for one of them. Features and thresholds are not negative; such floats are in the order of their bits, and a
-    /// difference of integers has its sign sooner, with no branch to mispredict.
+    /// The leaves that some trees come to, a level of all at a time: a processor then has something to do while it
+    /// waits for one of them. Features and thresholds are not negative; such floats are in the order of their bits, and
+    /// a difference of integers has its sign sooner, with no branch to mispredict.
     template <std::size_t count>
     static std::array<float, count> at(std::array<const Tree*, count> trees, std::span<const float> features) {
         std::array<std::size_t, count> node{};

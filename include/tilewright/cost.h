@@ -90,11 +90,11 @@ private:
     struct Variants {
         Lanes m, n;                             ///< the tile
         Lanes inverse_m, inverse_n, inverse_k;  ///< k in elements of two bytes
-        Lanes resident, inverse_resident;  ///< thread blocks that share one unit
-        Lanes step_flops;                  ///< of a step along k over the efficiency, with elements of one byte
-        Lanes overhead, shared_overhead;   ///< seconds of a block; those not hidden by others
-        Lanes step, l2_step;               ///< at least, of a step along k; of a row's share of it through L2
-        Lanes inverse_wave_edge;           ///< one over the edge of the square of C that a wave of blocks covers
+        Lanes resident, inverse_resident;       ///< thread blocks that share one unit
+        Lanes step_flops;                       ///< of a step along k over the efficiency, with elements of one byte
+        Lanes overhead, shared_overhead;        ///< seconds of a block; those not hidden by others
+        Lanes step, l2_step;                    ///< at least, of a step along k; of a row's share of it through L2
+        Lanes inverse_wave_edge;                ///< one over the edge of the square of C that a wave of blocks covers
     };
 
     Device device_;

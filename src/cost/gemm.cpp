@@ -130,10 +130,10 @@ private:
     double launch_;
     double seconds_per_flop_;  ///< of one unit, for elements of one byte
     double ideal_compute_, ideal_load_, ideal_store_;
-    double load_, store_;   ///< each operand once, as fast as the family loads
-    double reread_;         ///< times one over the wave's edge: what a wave reads again once L2 is too small
+    double load_, store_;    ///< each operand once, as fast as the family loads
+    double reread_;          ///< times one over the wave's edge: what a wave reads again once L2 is too small
     double least_overhead_;  ///< launching, and filling the memory pipeline
-    double split_traffic_;  ///< writing and reading one part of a split k
+    double split_traffic_;   ///< writing and reading one part of a split k
 };
 
 GemmPricing::GemmPricing(const Pricer& pricer, const Gemm& gemm, GemmFamily family)
@@ -201,8 +201,7 @@ inline GemmPricing::Parts GemmPricing::price(const Pricer::Variants& v, Split sp
     const Lanes through_l2 = parts.blocks * block_rows * (steps * v.l2_step);
     parts.padded = spread * matrix;
     parts.compute = larger(per_unit * matrix, through_l2);
-    parts.busy =
-        larger(larger(rounds * alone, per_unit * (matrix + v.shared_overhead)), through_l2 + v.overhead);
+    parts.busy = larger(larger(rounds * alone, per_unit * (matrix + v.shared_overhead)), through_l2 + v.overhead);
     parts.load = larger(both(load_), reread_ * v.inverse_wave_edge);
     parts.overhead = profile_.fill.value * smaller(spread, both(1.0)) + (least_overhead_ + split_time);
     parts.total = overlapped(parts.busy, parts.load) + parts.overhead;

@@ -161,7 +161,8 @@ Column Tables::column(Knob knob, Part part, const std::vector<std::int64_t>& val
             }
         }
         column.flops.push_back(flops_here);
-        column.update_bytes.push_back(update_step * static_cast<double>(ceil_div(value, tp) - ceil_div(values.front(), tp)));
+        column.update_bytes.push_back(update_step *
+                                      static_cast<double>(ceil_div(value, tp) - ceil_div(values.front(), tp)));
     }
     if (part == Part::Words) update_ = {update_of(from), update_of(to)};
     return column;
