@@ -84,9 +84,10 @@ private:
     Cost padding(const Attention& attention) const;
     Cost unfused(const Attention& attention) const;
 
-    /// Kernel variants side by side, with what the inner loop would otherwise divide by; the last fills up.
-    static constexpr std::size_t lane_count = 2;
-    using Lanes [[gnu::vector_size(sizeof(double) * lane_count)]] = double;
+    /// Two numbers that are computed with at once, as every processor of today can.
+    using Lanes [[gnu::vector_size(2 * sizeof(double))]] = double;
+
+    /// Two kernel variants side by side, with what the inner loop would otherwise divide by. An odd one stands twice.
     struct Variants {
         Lanes m, n;                             ///< the tile
         Lanes inverse_m, inverse_n, inverse_k;  ///< k in elements of two bytes

@@ -7,13 +7,12 @@
 #include <cmath>
 
 #include "cost/explain.h"
-#include "cost/features.h"
 #include "tilewright/cost.h"
 
 namespace tilewright {
 namespace {
 
-/// By value, unlike std::max and std::min: compilers then work on several lanes at once.
+/// Of numbers, or of each lane.
 template <class T>
 constexpr T larger(T a, T b) {
     return a < b ? b : a;
@@ -47,20 +46,6 @@ Rows rows_of(const Gemm& gemm) {
     const Row n{gemm.n * (gemm.layout == Layout::TN ? std::max(2, element) : element), output_role};
     const Row m{gemm.m * element, output_role}, k{gemm.k * element, reduced_role};
     return {gemm.layout == Layout::NT ? m : k, n};
-}
-
-}  // namespace
-
-namespace {
-
-/// The time moved to `time` by what was learnt; intervals and the clocked part move with it.
-void move_to(Cost& cost, double time) {
-    const double factor = time / cost.time.value;
-    cost.terms[static_cast<std::size_t>(Term::Correction)].value += time - cost.time.value;
-    cost.time.value = time;
-    cost.low = cost.low * factor;
-    cost.high = cost.high * factor;
-    cost.clocked = cost.clocked * factor;
 }
 
 }  // namespace
@@ -220,6 +205,7 @@ GemmPricing::Lanes GemmPricing::closed(const Pricer::Variants& variants, Split s
 
 /// The variant of the least time, the first of equals.
 GemmPricing::Choice GemmPricing::best() const {
+    assert(!library_.variants.empty());  // a profile has tiles
     Lanes total = both(HUGE_VAL), picked{};
     const auto take = [&](Lanes time, Lanes number) {
         picked = time < total ? number : picked;
@@ -246,34 +232,31 @@ GemmPricing::Choice GemmPricing::best() const {
 
 Cost GemmPricing::explain(const Choice& choice) const {
     const Profile& profile = pricer_.profile_;
-    const Parts all = price(choice.variants, choice.split);
+    const Parts parts = price(choice.variants, choice.split);
     const std::size_t lane = choice.lane;
-    const struct {
-        double blocks, padded, compute, busy, load, overhead, total;
-    } parts{all.blocks[lane], all.padded[lane],   all.compute[lane], all.busy[lane],
-            all.load[lane],   all.overhead[lane], all.total[lane]};
+    const double busy = parts.busy[lane], compute = parts.compute[lane], load = parts.load[lane];
     const double memory = load_ + store_;
     Explanation explanation;
     explanation.reach(Term::Roofline, roofline());
     explanation.reach(Term::Alignment, std::max(ideal_compute_ * slowdown_, memory));
-    explanation.reach(Term::Tile, std::max(parts.padded, memory));
-    explanation.reach(Term::Wave, std::max(parts.compute, memory));
-    explanation.reach(Term::Memory, overlapped(parts.compute, parts.load));
-    explanation.reach(Term::Occupancy, parts.total - launch_);
-    explanation.reach(Term::Launch, parts.total);
+    explanation.reach(Term::Tile, std::max(parts.padded[lane], memory));
+    explanation.reach(Term::Wave, std::max(compute, memory));
+    explanation.reach(Term::Memory, overlapped(compute, load));
+    explanation.reach(Term::Occupancy, choice.total - launch_);
+    explanation.reach(Term::Launch, choice.total);
 
-    const double waiting = parts.busy - parts.compute + parts.overhead;
-    const Bound bound = waiting > 0.5 * parts.total           ? Bound::Latency
-                        : parts.load + store_ > parts.compute ? Bound::Memory
-                                                              : Bound::Compute;
+    const double waiting = busy - compute + parts.overhead[lane];
+    const Bound bound = waiting > 0.5 * choice.total ? Bound::Latency
+                        : load + store_ > compute    ? Bound::Memory
+                                                     : Bound::Compute;
     Cost cost = explanation.finish(bound, profile.evidence, {});
-    cost.clocked = {profile.power.clocked * std::min(parts.busy, parts.total)};
-    cost.energy_j = profile.power.matrix.value * parts.padded / slowdown_ +
-                    profile.power.memory.value * (parts.load + store_) * profile_.bandwidth;
+    cost.clocked = {profile.power.clocked * std::min(busy, choice.total)};
+    cost.energy_j = profile.power.matrix.value * parts.padded[lane] / slowdown_ +
+                    profile.power.memory.value * (load + store_) * profile_.bandwidth;
     cost.tile_m = static_cast<std::int32_t>(choice.variants.m[lane]);
     cost.tile_n = static_cast<std::int32_t>(choice.variants.n[lane]);
     cost.split_k = static_cast<std::int32_t>(choice.split.parts);
-    cost.waves = parts.blocks / (units_ * choice.variants.resident[lane]);
+    cost.waves = parts.blocks[lane] / (units_ * choice.variants.resident[lane]);
     return cost;
 }
 
@@ -291,32 +274,6 @@ Pricer::Physics Pricer::physical_time(const Gemm& gemm) const {
     if (gemm.m != 1 || family == GemmFamily::Whole) return times;
     times.time = std::min(times.time, GemmPricing(*this, gemm, GemmFamily::Vector).times().time);
     return times;
-}
-
-/// Half a batch takes no longer, and run twice no less: so a batch never takes more than its products one after another
-/// (the library splits k of single products only). Physics grows so by itself, and is held against one product only.
-double Pricer::learnt_time(const Gemm& gemm, const Physics& physics) const {
-    const Correction& correction = profile_.gemm_corrections[has_narrow_rows(gemm) ? 1 : 0];
-    const bool learnt = !correction.trees.empty() && (gemm.batch <= 1 || correction.of_batches > 0.0);
-    double time = physics.time;
-    if (learnt) time *= correction.factor(time, gemm_features(gemm, device_));
-    if (gemm.batch > 1) {
-        Gemm fewer = gemm;
-        fewer.batch = learnt ? ceil_div(gemm.batch, 2) : 1;
-        const double part = learnt_time(fewer, physical_time(fewer));
-        time = std::clamp(time, part, part * static_cast<double>(ceil_div(gemm.batch, fewer.batch)));
-    }
-    return std::max(time, physics.roofline);
-}
-
-Cost Pricer::as_it_is(const Gemm& gemm) const {
-    Cost cost = physics(gemm);
-    const Interval within = interval(profile_, class_of(gemm), cost.bound);
-    cost.low = cost.time * within.low;
-    cost.high = cost.time * within.high;
-    const double time = learnt_time(gemm, {cost.time.value, cost.term(Term::Roofline).value});
-    if (time != cost.time.value) move_to(cost, time);
-    return cost;
 }
 
 }  // namespace tilewright

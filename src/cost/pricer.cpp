@@ -33,20 +33,24 @@ std::array<double, Count> inverted(std::array<double, Count> fractions) {
 
 Pricer::Library Pricer::library_of(const GemmProfile& profile, double units) {
     Library library;
-    constexpr std::size_t lanes = lane_count;
-    library.variants.resize((profile.tiles.size() + lanes - 1) / lanes);
-    for (std::size_t i = 0; i < lanes * library.variants.size(); ++i) {
-        const Tile& tile = profile.tiles[std::min(i, profile.tiles.size() - 1)];
+    const std::size_t tiles = profile.tiles.size();
+    library.variants.resize((tiles + 1) / 2);
+    for (std::size_t i = 0; i < 2 * library.variants.size(); ++i) {
+        const Tile& tile = profile.tiles[std::min(i, tiles - 1)];
         const double m = static_cast<double>(tile.m), n = static_cast<double>(tile.n), k = static_cast<double>(tile.k);
-        const double resident = tile.resident;
-        Variants& to = library.variants[i / lanes];
-        const std::size_t lane = i % lanes;
-        to.m[lane] = m, to.n[lane] = n;
-        to.inverse_m[lane] = 1.0 / m, to.inverse_n[lane] = 1.0 / n, to.inverse_k[lane] = 1.0 / k;
-        to.resident[lane] = resident, to.inverse_resident[lane] = 1.0 / resident;
+        const double resident = tile.resident, overhead = tile.overhead.value;
+        Variants& to = library.variants[i / 2];
+        const std::size_t lane = i % 2;
+        to.m[lane] = m;
+        to.n[lane] = n;
+        to.inverse_m[lane] = 1.0 / m;
+        to.inverse_n[lane] = 1.0 / n;
+        to.inverse_k[lane] = 1.0 / k;
+        to.resident[lane] = resident;
+        to.inverse_resident[lane] = 1.0 / resident;
         to.step_flops[lane] = 4.0 * m * n * k / tile.efficiency;
-        to.overhead[lane] = tile.overhead.value;
-        to.shared_overhead[lane] = tile.overhead.value * profile.shared_overhead;
+        to.overhead[lane] = overhead;
+        to.shared_overhead[lane] = profile.shared_overhead * overhead;
         to.step[lane] = tile.step.value;
         to.l2_step[lane] = 2.0 * k / profile.l2_bandwidth.value;
         to.inverse_wave_edge[lane] = 1.0 / std::sqrt(units * resident * m * n);
