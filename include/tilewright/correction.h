@@ -42,7 +42,7 @@ struct Tree {
             }
         }
         std::array<float, count> leaves{};
-        for (std::size_t i = 0; i < count; ++i) leaves[i] = trees[i]->leaf[node[i] - 15];
+        for (std::size_t i = 0; i < count; ++i) leaves[i] = trees[i]->leaf[node[i] - trees[i]->feature.size()];
         return leaves;
     }
     float at(std::span<const float> features) const { return at<1>({this}, features)[0]; }
@@ -72,7 +72,7 @@ struct Correction {
         double here = offset, next = offset;
         const auto row = static_cast<std::size_t>(knots);
         auto i = static_cast<std::size_t>(knot);
-        for (; share > 0.0 && i + row < trees.size(); i += 2 * row) {
+        for (; share > 0.0 && i + row < trees.size(); i += 2 * row) {  // two of each knot
             const Tree* const at = &trees[i];
             const auto leaves = Tree::at<4>({at, at + 1, at + row, at + row + 1}, features);
             here = here + static_cast<double>(leaves[0]) + static_cast<double>(leaves[2]);

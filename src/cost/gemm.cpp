@@ -193,8 +193,8 @@ inline GemmPricing::Parts GemmPricing::price(const Pricer::Variants& v, Split sp
     return parts;
 }
 
-/// Where k may be split further: units are idle, and the main loops, shortened to nothing, would pay for another part
-/// and, the first time, for the overhead of splitting.
+/// Endless where k is not split further: no unit is idle, or the main loops, shortened to nothing, would not pay for
+/// another part and, the first time, for the overhead of splitting.
 GemmPricing::Lanes GemmPricing::closed(const Pricer::Variants& variants, Split split, const Parts& parts) const {
     const Lanes full = parts.blocks < units_ * variants.resident ? both(0.0) : both(HUGE_VAL);
     if (smaller(full[0], full[1]) > 0.0) return full;

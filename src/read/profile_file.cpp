@@ -153,8 +153,9 @@ void check(const Profile& profile, Report& report) {
                 profile.bandwidth_ramp.value >= 0.0 && profile.kernel_gap.value >= 0.0 &&
                 profile.power.clocked >= 0.0 && profile.power.clocked <= 1.0;
     for (const Correction& correction : profile.gemm_corrections) {
-        fine = fine && positive(correction.first_s) && correction.knots > 0 &&
-               correction.trees.size() % static_cast<std::size_t>(correction.knots) == 0;
+        fine = fine && positive(correction.first_s);
+        if (correction.trees.size() % static_cast<std::size_t>(correction.knots) == 0) continue;
+        report.add(0, "a correction has not as many trees for each knot", "fit the profile again");
     }
     for (const auto& kernels : {profile.stream.fused, profile.stream.eager}) {
         for (const StreamKernel& kernel : kernels) fine = fine && positive(kernel.fraction) && positive(kernel.ragged);
