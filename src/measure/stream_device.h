@@ -206,13 +206,21 @@ inline RowPlan plan_rows(std::int64_t width, int most, int reach = 512) {
 }
 
 /// The plan of a kernel that gives every row its own threads: with few rows there is nothing to gain from less of them.
+/// With many, four packs are short work between loads and stores, and small blocks take several rows.
 inline RowPlan plan_rows(const Extent& extent) {
-    return plan_rows(extent.width, extent.rows < std::int64_t{8} * multiprocessors() ? 2 : 8);
+    if (extent.rows < std::int64_t{8} * multiprocessors()) return plan_rows(extent.width, 2);
+    RowPlan plan = plan_rows(extent.width, 4);
+    plan.block.y = std::clamp(320U / plan.block.x, 1U, 8U);
+    return plan;
 }
 
 inline unsigned row_blocks(const RowPlan& plan, std::int64_t rows) {
     return static_cast<unsigned>((rows + plan.block.y - 1) / plan.block.y);
 }
+
+/// Registers of a thread with N packs of one row: as few as it can do with, so that many rows are in flight.
+template <int N>
+constexpr int row_registers = N <= 4 ? 48 : 128;
 
 template <int N>
 using Constant = std::integral_constant<int, N>;
