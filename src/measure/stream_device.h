@@ -218,10 +218,6 @@ inline unsigned row_blocks(const RowPlan& plan, std::int64_t rows) {
     return static_cast<unsigned>((rows + plan.block.y - 1) / plan.block.y);
 }
 
-/// Registers of a thread with N packs of one row: as few as it can do with, so that many rows are in flight.
-template <int N>
-constexpr int row_registers = N <= 4 ? 48 : 128;
-
 template <int N>
 using Constant = std::integral_constant<int, N>;
 

@@ -1,5 +1,5 @@
 // Cross-entropy: the loss of every row and its gradient. Memory is read once: a row stays in the registers of its
-// threads. Wide rows come to them through a queue; still wider ones stay in shared memory as far as that reaches.
+// threads or, where they come through a queue, in shared memory; the widest are held there as far as it reaches.
 #include "measure/stream_queue.h"
 #include "measure/stream_reduce.h"
 
@@ -70,7 +70,7 @@ __device__ void finish(const CrossEntropy& a, std::int64_t row, const Slice<T, V
 }
 
 template <class T, int V, int N, bool Wide, bool Gradient>
-__global__ void __maxnreg__(row_registers<N>) loss_kernel(CrossEntropy a) {
+__global__ void __launch_bounds__(512) loss_kernel(CrossEntropy a) {
     const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.y + threadIdx.y;
     if (row >= a.extent.rows) return;
     const int accesses = static_cast<int>(a.extent.width / V);
@@ -85,7 +85,7 @@ __global__ void __maxnreg__(row_registers<N>) loss_kernel(CrossEntropy a) {
 }
 
 constexpr int queue_packs = 8;
-constexpr int queue_threads = 832;  ///< which leaves a thread 72 registers and takes rows of up to 53248
+constexpr int queue_threads = 512;
 
 /// Rows that come through a queue to a block that has a multiprocessor to itself.
 template <class T>
@@ -112,6 +112,36 @@ __global__ void __launch_bounds__(queue_threads) loss_queue_kernel(CrossEntropy 
 }
 
 constexpr int walk_ahead = 4;  ///< packs a thread reads before it uses the first
+
+/// A block takes `each` neighbouring rows through a queue and walks each twice in shared memory.
+template <class T, bool Gradient>
+__global__ void __launch_bounds__(1024) loss_stage_kernel(CrossEntropy a, Ring ring, int each) {
+    constexpr int V = 8;
+    const int accesses = static_cast<int>(a.extent.width / V);
+    const int step = walk_ahead * static_cast<int>(blockDim.x);
+    const std::int64_t begin = static_cast<std::int64_t>(blockIdx.x) * each;
+    const int count = static_cast<int>(min(static_cast<std::int64_t>(each), a.extent.rows - begin));
+    const Queue queue(ring, count,
+                      [&](int item, int) { return static_cast<const T*>(a.x) + (begin + item) * a.extent.width; });
+    RowReduce<true> reduce;
+    for (int item = 0; item < count; ++item) {
+        const int target = a.targets[begin + item];
+        queue.wait(item);
+        const auto* come = queue.template packs<T, V>(item);
+        Powers sum = PlusPowers::neutral();
+        for (int first = static_cast<int>(threadIdx.x); first < accesses; first += step) {
+            Pack<T, V> pack[walk_ahead];
+            for_ahead<walk_ahead>(first, accesses, [&](int i, int at) { pack[i] = come[at]; });
+            add(sum, pack, first, accesses);
+        }
+        const Result<T, V> result(a, begin + item, target, reduce(sum, PlusPowers()));
+        for (int at = static_cast<int>(threadIdx.x); at < accesses; at += static_cast<int>(blockDim.x)) {
+            const Pack<T, V> slope = result(come[at], at * V);
+            if (Gradient) store<T, V>(static_cast<T*>(a.grad_x) + (begin + item) * a.extent.width + at * V, slope);
+        }
+        queue.release(item);
+    }
+}
 
 /// A block walks a row twice: for the sum of its exponentials and for the gradient. Shared memory holds the first
 /// `held` accesses, the others are read again; each thread needs only what it has read itself.
@@ -167,6 +197,22 @@ Status launch_rows(const CrossEntropy& loss, cudaStream_t stream) {
     });
 }
 
+template <bool Gradient>
+Status launch_staged(const CrossEntropy& loss, cudaStream_t stream) {
+    constexpr std::int64_t block_elements = 65536;  // of input: long enough to start and end a block for
+    const auto each = static_cast<int>(block_elements / loss.extent.width);
+    const Ring ring{1, static_cast<unsigned>(loss.extent.width) * 2};
+    const unsigned threads = threads_of(loss.extent.width / 8, 256);
+    return with_type(loss.extent.type, [&]<class T>(T*) -> Status {
+        const auto kernel = loss_stage_kernel<T, Gradient>;
+        const Outcome<QueuePlan> queue = plan_queue(kernel, threads, ring, loss.extent.rows);
+        if (!queue) return queue.fault();
+        const auto blocks = static_cast<unsigned>((loss.extent.rows + each - 1) / each);
+        kernel<<<blocks, threads, queue->ring.bytes(), stream>>>(loss, queue->ring, each);
+        return launched("cross-entropy");
+    });
+}
+
 Status launch_queued(const CrossEntropy& loss, cudaStream_t stream) {
     constexpr unsigned warp_bytes = queue_packs * warp_size * 16;
     const Ring ring{1, static_cast<unsigned>(loss.extent.width) * 2};
@@ -195,16 +241,21 @@ Status launch_walk(const CrossEntropy& loss, cudaStream_t stream) {
     });
 }
 
+/// What is fastest on an H200 at each width.
+template <bool Gradient>
+Status launch_loss(const CrossEntropy& loss, cudaStream_t stream) {
+    const std::int64_t width = loss.extent.width;
+    const bool many = width % 8 == 0 && loss.extent.rows >= std::int64_t{8} * multiprocessors();
+    if (many && width >= 8192 && width <= 16384) return launch_staged<Gradient>(loss, stream);
+    if (width <= 16384) return launch_rows<Gradient>(loss, stream);
+    if (Gradient && many && width <= queue_threads * queue_packs * 8) return launch_queued(loss, stream);
+    return launch_walk<Gradient>(loss, stream);
+}
+
 }  // namespace
 
 Status launch(const CrossEntropy& loss, cudaStream_t stream) {
-    constexpr std::int64_t widest_row = 16384;  // 512 threads, four packs of eight each
-    const std::int64_t width = loss.extent.width;
-    const bool gradient = loss.grad_x != nullptr;
-    if (width <= widest_row) return gradient ? launch_rows<true>(loss, stream) : launch_rows<false>(loss, stream);
-    if (!gradient) return launch_walk<false>(loss, stream);
-    const bool queued = width % 8 == 0 && width <= queue_threads * queue_packs * 8;
-    return queued ? launch_queued(loss, stream) : launch_walk<true>(loss, stream);
+    return loss.grad_x == nullptr ? launch_loss<false>(loss, stream) : launch_loss<true>(loss, stream);
 }
 
 }  // namespace tilewright::measure

@@ -50,8 +50,8 @@ __device__ RowFacts facts_of(const NormForward& a, const Slice<T, V, N>& x, floa
     return {about + mean, rsqrtf(variance + epsilon)};
 }
 
-template <class T, int V, int N, bool Wide, bool Residual>
-__global__ void __maxnreg__(Residual ? 128 : row_registers<N>) norm_forward_kernel(NormForward a) {
+template <class T, int V, int N, bool Wide>
+__global__ void __launch_bounds__(512) norm_forward_kernel(NormForward a) {
     const int accesses = static_cast<int>(a.extent.width / V);
     const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.y + threadIdx.y;
     if (row >= a.extent.rows) return;
@@ -60,7 +60,7 @@ __global__ void __maxnreg__(Residual ? 128 : row_registers<N>) norm_forward_kern
     Slice<T, V, N> x;
     x.fetch(static_cast<const T*>(a.x) + from, accesses);
     float first = centred ? widen(static_cast<const T*>(a.x)[from]) : 0.0F;
-    if constexpr (Residual) {
+    if (a.residual != nullptr) {
         if (centred) first += widen(static_cast<const T*>(a.residual)[from]);
         add_residual(a, from, accesses, x);
     }
@@ -87,9 +87,7 @@ Status launch(const NormForward& norm, cudaStream_t stream) {
     const RowPlan plan = plan_rows(norm.extent);
     return with_type(norm.extent.type, [&]<class T>(T*) {
         return with_row_plan(plan, [&](auto vector, auto packs, auto wide) -> Status {
-            const auto kernel = norm.residual == nullptr
-                                    ? norm_forward_kernel<T, vector.value, packs.value, wide.value, false>
-                                    : norm_forward_kernel<T, vector.value, packs.value, wide.value, true>;
+            const auto kernel = norm_forward_kernel<T, decltype(vector)::value, decltype(packs)::value, wide.value>;
             kernel<<<row_blocks(plan, norm.extent.rows), plan.block, 0, stream>>>(norm);
             return launched("norm forward");
         });

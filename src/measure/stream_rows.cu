@@ -79,7 +79,7 @@ __device__ void hide(Pack<T, V>& pack, int limit, float value) {
 /// Each thread keeps its exponentials, relative to the largest it has itself: each is taken once and a row needs one
 /// reduction.
 template <class T, int V, int N, bool Wide>
-__global__ void __maxnreg__(row_registers<N>) softmax_forward_kernel(Softmax a) {
+__global__ void __launch_bounds__(512) softmax_forward_kernel(Softmax a) {
     const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.y + threadIdx.y;
     if (row >= a.extent.rows) return;
     const int limit = seen(a, row);
@@ -113,7 +113,7 @@ __global__ void __maxnreg__(row_registers<N>) softmax_forward_kernel(Softmax a) 
 }
 
 template <class T, int V, int N, bool Wide>
-__global__ void __maxnreg__(row_registers<N>) softmax_backward_kernel(Softmax a) {
+__global__ void __launch_bounds__(512) softmax_backward_kernel(Softmax a) {
     const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.y + threadIdx.y;
     if (row >= a.extent.rows) return;
     const std::int64_t from = row * a.extent.width;
