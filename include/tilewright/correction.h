@@ -48,12 +48,38 @@ struct Tree {
     float at(std::span<const float> features) const { return at<1>({this}, features)[0]; }
 };
 
-/// price = physics * exp(s), where s is read between knots on the logarithm of the physical time, each with trees of
-/// its own. Knots lie a factor of four apart and s within a factor of two either way, so that s never falls faster than
-/// physics rises: what physics takes too much of longer kernels can be learnt, and a price still never falls.
-struct Correction {
+/// Corrections s, price = physics * exp(s), are read between knots on the logarithm of the physical time. Knots lie a
+/// factor of four apart and s within a factor of two either way, so that s never falls faster than physics rises: what
+/// physics takes too much of longer kernels can be learnt, and a price still never falls.
+struct Knots {
     static constexpr double spacing = 2.0 * std::numbers::ln2;
     static constexpr double limit = std::numbers::ln2;
+
+    double first_s = 1.0;  ///< physical time of the first knot
+    std::int64_t count = 1;
+
+    /// Where a physical time lies among the knots, from 0 to count - 1.
+    double place(double physics_s) const {
+        return std::clamp(std::log(physics_s / first_s) / spacing, 0.0, static_cast<double>(count - 1));
+    }
+};
+
+/// A correction by the physical time alone.
+struct Curve {
+    static constexpr Knots knots{2e-6, 7};  ///< from the shortest kernels to 8 ms
+    std::array<double, 7> at{};             ///< s at each knot
+
+    double factor(double physics_s) const {
+        const double place = knots.place(physics_s);
+        const auto knot = std::min(static_cast<std::size_t>(place), at.size() - 2);
+        const double share = place - static_cast<double>(knot);
+        return std::exp(at[knot] + share * (at[knot + 1] - at[knot]));
+    }
+};
+
+/// A correction whose knots have trees of their own.
+struct Correction {
+    static constexpr double limit = Knots::limit;
 
     double first_s = 1.0;  ///< physical time of the first knot
     std::int64_t knots = 1;
@@ -61,10 +87,7 @@ struct Correction {
     double of_batches = 1.0;  ///< 0: of single products only, a batch is then priced by physics
     std::vector<Tree> trees;  ///< of the knots in turn, as many of each
 
-    /// Where a physical time lies among the knots, from 0 to knots - 1.
-    double place(double physics_s) const {
-        return std::clamp(std::log(physics_s / first_s) / spacing, 0.0, static_cast<double>(knots - 1));
-    }
+    double place(double physics_s) const { return Knots{first_s, knots}.place(physics_s); }
 
     double factor(double physics_s, std::span<const float> features) const {
         if (trees.empty()) return 1.0;

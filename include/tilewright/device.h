@@ -144,12 +144,21 @@ struct StreamKernel {
     Seconds row{};          ///< of one row beside its bytes, the whole chip busy
     double exposed = 1.0;   ///< of the shorter of a row's walk and the stream, what the longer does not hide
     double ragged = 1.0;    ///< how many times longer rows take that are not whole 16-byte words
+    double once = 0.0;      ///< elements of a row that the chip holds until it needs them again
+    double again = 1.0;     ///< how many times longer the bytes of longer rows take
+    Curve learnt{};         ///< what these leave over
     double samples = 0.0;   ///< that these constants were learnt from
 };
 
 /// Kernels that stream memory, by StreamKind.
+using StreamKernels = std::array<StreamKernel, stream_kind_count>;
+
+/// Kernels that stream memory, by whose they are.
 struct StreamProfile {
-    std::array<StreamKernel, stream_kind_count> fused, eager;
+    StreamKernels fused, eager;
+
+    const StreamKernels& of(StreamForm form) const { return form == StreamForm::Eager ? eager : fused; }
+    StreamKernels& of(StreamForm form) { return form == StreamForm::Eager ? eager : fused; }
 };
 
 /// One protocol of a collective: what starting costs, what each step between two ranks costs, what share of the link it

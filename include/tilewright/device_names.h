@@ -58,7 +58,13 @@ inline constexpr std::array<NameTable<StreamKind>, stream_kind_count> names<Stre
      {"loss", StreamKind::Loss},
      {"loss_gradient", StreamKind::LossGradient},
      {"optimizer", StreamKind::Optimizer},
-     {"rotary", StreamKind::Rotary}}};
+     {"rotary", StreamKind::Rotary},
+     {"rms_norm", StreamKind::RmsNorm},
+     {"rms_norm_backward", StreamKind::RmsNormBackward},
+     {"softmax_backward", StreamKind::SoftmaxBackward},
+     {"activation_backward", StreamKind::ActivationBackward},
+     {"gate", StreamKind::Gate},
+     {"gate_backward", StreamKind::GateBackward}}};
 template <>
 inline constexpr std::array<NameTable<CollectiveKind>, 5> names<CollectiveKind>{
     {{"all_reduce", CollectiveKind::AllReduce},

@@ -54,7 +54,7 @@ struct Attention {
 
 /// How a kernel walks over memory, and what it does on the way, as far as its speed depends on it.
 enum class StreamKind {
-    Norm,          ///< a row's sum, then the row again
+    Norm,          ///< a row's moments, then the row again
     NormBackward,  ///< both gradients of a norm: along the row, and over all rows
     Pointwise,     ///< element by element, in order
     Activation,    ///< the same with an exponential each
@@ -65,9 +65,15 @@ enum class StreamKind {
     Loss,          ///< a row's largest element and its sum of exponentials
     LossGradient,  ///< the same, then the row again
     Optimizer,
-    Rotary  ///< pairs of elements turned by angles from a table, queries and keys at once
+    Rotary,   ///< pairs of elements turned by angles from a table, queries and keys at once
+    RmsNorm,  ///< a row's squares only
+    RmsNormBackward,
+    SoftmaxBackward,
+    ActivationBackward,
+    Gate,  ///< an activation times a second operand, in one kernel
+    GateBackward
 };
-inline constexpr std::size_t stream_kind_count = 12;
+inline constexpr std::size_t stream_kind_count = 18;
 
 /// Whose kernel it is: one that a compiler or a person wrote for this step, or PyTorch's for one operator.
 enum class StreamForm { Fused, Eager };

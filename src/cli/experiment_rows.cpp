@@ -21,7 +21,7 @@ struct Traffic {
 };
 
 constexpr Traffic traffic[] = {{"layernorm", StreamKind::Norm, 1, 1},
-                               {"rmsnorm", StreamKind::Norm, 1, 1},
+                               {"rmsnorm", StreamKind::RmsNorm, 1, 1},
                                {"softmax", StreamKind::Softmax, 1, 1},
                                {"gelu", StreamKind::Pointwise, 1, 1},
                                {"residual", StreamKind::Pointwise, 2, 1}};

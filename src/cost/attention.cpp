@@ -37,7 +37,10 @@ Cost Pricer::unfused(const Attention& a) const {
     const Bytes square{static_cast<double>(batch) * static_cast<double>(rows) * at_least_one(a.kv_len) *
                        element_bytes(a.precision)};
     Stream softmax{StreamKind::Softmax, batch * rows, a.kv_len, square, square};
-    if (a.pass == AttentionPass::Backward) softmax.read += square;
+    if (a.pass == AttentionPass::Backward) {
+        softmax.kind = StreamKind::SoftmaxBackward;
+        softmax.read += square;
+    }
 
     Cost sum = burst(softmax);
     if (a.pass == AttentionPass::Forward) {

@@ -39,6 +39,16 @@ private:
     double reached_ = 0.0;
 };
 
+/// The time moved to `time` by what was learnt; intervals and the clocked part move with it.
+inline void move_to(Cost& cost, double time) {
+    const double factor = time / cost.time.value;
+    cost.terms[static_cast<std::size_t>(Term::Correction)].value += time - cost.time.value;
+    cost.time.value = time;
+    cost.low = cost.low * factor;
+    cost.high = cost.high * factor;
+    cost.clocked = cost.clocked * factor;
+}
+
 /// Adds `count` launches priced `cost` to `sum`: times, intervals and terms; the worst evidence stays.
 inline void add(Cost& sum, const Cost& cost, double count = 1.0) {
     sum.time += cost.time * count;

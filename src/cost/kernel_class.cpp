@@ -35,8 +35,11 @@ KernelClass class_of(const Stream& stream) {
     switch (stream.kind) {
         case StreamKind::Norm:
         case StreamKind::NormBackward:
+        case StreamKind::RmsNorm:
+        case StreamKind::RmsNormBackward:
         case StreamKind::Columns:
         case StreamKind::Softmax:
+        case StreamKind::SoftmaxBackward:
         case StreamKind::Loss:
         case StreamKind::LossGradient: return KernelClass::RowStream;
         default: return KernelClass::Stream;

@@ -134,8 +134,9 @@ TEST(Laws, MoreRowsNeverStreamFasterThanMemory) {
     holds([] {
         Profile profile = assumed_profile(h200());
         const auto some = [](int most) { return *rc::gen::inRange(0, most) * 1e-12; };
-        const StreamKernel kernel{0.5, {some(5000000)}, {some(5000000)}, {some(3000)}, {some(500)}, some(1000) * 1e9,
-                                  2.0};
+        StreamKernel kernel{0.5, {some(5000000)}, {some(5000000)}, {some(3000)}, {some(500)}, some(1000) * 1e9, 2.0};
+        const bool learnt = *rc::gen::arbitrary<bool>();
+        for (double& at : kernel.learnt.at) at = learnt ? Knots::limit * (some(2001) * 1e9 - 1.0) : 0.0;
         profile.stream.fused.fill(kernel);
         const Pricer pricer(h200(), profile, any_clock());
         const std::int64_t width = any_size(), rows = any_size(1 << 20);
@@ -145,8 +146,8 @@ TEST(Laws, MoreRowsNeverStreamFasterThanMemory) {
         };
         const double memory = 4.0 * static_cast<double>(rows) * static_cast<double>(width) / h200().bandwidth.value;
         RC_ASSERT(time(rows) >= memory);
-        RC_ASSERT(time(rows + 1) >= time(rows));
-        RC_ASSERT(time(2 * rows) <= 2.0 * time(rows) * (1 + 1e-12));
+        RC_ASSERT(time(rows + 1) >= time(rows) * (1 - 1e-12));
+        RC_ASSERT(learnt || time(2 * rows) <= 2.0 * time(rows) * (1 + 1e-12));
     });
 }
 

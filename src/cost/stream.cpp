@@ -1,5 +1,6 @@
 // The price of a kernel that streams memory: its bytes at the bandwidth that its kind reaches, what each row takes
-// beside them and one row the thread block that walks it, after starting it and filling the chip.
+// beside them and one row the thread block that walks it, after starting it and filling the chip; then what of that was
+// learnt to be wrong by how long it takes.
 #include "cost/explain.h"
 #include "tilewright/cost.h"
 
@@ -12,11 +13,11 @@ constexpr double half_full = 768.0;      ///< bytes a unit of which a kernel is 
 }  // namespace
 
 Cost Pricer::burst(const Stream& stream) const {
-    const auto& kernels = stream.form == StreamForm::Eager ? profile_.stream.eager : profile_.stream.fused;
-    const StreamKernel& kernel = kernels[static_cast<std::size_t>(stream.kind)];
+    const StreamKernel& kernel = profile_.stream.of(stream.form)[static_cast<std::size_t>(stream.kind)];
     const double bytes = (stream.read + stream.written).value;
     const double memory = bytes * seconds_per_byte_;
-    const double reached = memory / kernel.fraction;
+    const double again = static_cast<double>(stream.width) > kernel.once ? kernel.again : 1.0;
+    const double reached = memory / kernel.fraction * again;
     const double ragged = stream.width % whole_words == 0 ? 1.0 : kernel.ragged;
     const double streamed = reached * ragged + kernel.row.value * static_cast<double>(stream.rows);
     const double walk = kernel.element.value * static_cast<double>(stream.width) * ragged;
@@ -33,6 +34,8 @@ Cost Pricer::burst(const Stream& stream) const {
     const Bound bound = reached * ragged < 0.5 * total ? Bound::Latency : Bound::Memory;
     Cost cost = explanation.finish(bound, profile_.stream_evidence, interval(profile_, class_of(stream), bound));
     cost.clocked = {walked - memory};
+    const double time = std::max(memory, total * kernel.learnt.factor(total));
+    if (time != total) move_to(cost, time);
     cost.energy_j = profile_.power.memory.value * memory;
     return cost;
 }

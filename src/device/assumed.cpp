@@ -87,7 +87,8 @@ StreamProfile stream_profile(const Profile& profile, const Device& device) {
     const Seconds ramp = profile.bandwidth_ramp / (device.bandwidth * profile.bandwidth_fraction);
     StreamProfile stream;
     stream.fused.fill({.launch = profile.kernel_gap + ramp});
-    for (StreamKind kind : {StreamKind::Norm, StreamKind::NormBackward}) {
+    for (StreamKind kind :
+         {StreamKind::Norm, StreamKind::NormBackward, StreamKind::RmsNorm, StreamKind::RmsNormBackward}) {
         stream.fused[static_cast<std::size_t>(kind)].ragged = 1.55;
     }
     stream.eager = stream.fused;

@@ -132,6 +132,15 @@ void visit_collective(Collective& collective, Visitor& visit) {
     });
 }
 
+template <class Learnt, class Visitor>
+void visit_curve(std::string_view name, Learnt& curve, Visitor& visit) {
+    static constexpr std::array<std::string_view, std::tuple_size_v<decltype(Curve::at)>> times{
+        "2us", "8us", "32us", "128us", "512us", "2ms", "8ms"};
+    visit.group(name, [&] {
+        for (std::size_t i = 0; i < times.size(); ++i) visit.number(times[i], curve.at[i]);
+    });
+}
+
 template <class Kernels, class Visitor>
 void visit_streams(std::string_view name, Kernels& kernels, Visitor& visit) {
     visit.group(name, [&] {
@@ -144,6 +153,9 @@ void visit_streams(std::string_view name, Kernels& kernels, Visitor& visit) {
                 visit.number("row_s", kernels[kind].row.value);
                 visit.number("exposed", kernels[kind].exposed);
                 visit.number("ragged", kernels[kind].ragged);
+                visit.number("once_elements", kernels[kind].once);
+                visit.number("again", kernels[kind].again);
+                visit_curve("learnt", kernels[kind].learnt, visit);
                 visit.number("samples", kernels[kind].samples);
             });
         }

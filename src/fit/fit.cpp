@@ -8,7 +8,7 @@ namespace tilewright {
 namespace {
 
 constexpr std::size_t least_products = 300;
-constexpr std::uint64_t folds = 4;
+constexpr std::uint64_t folds = 4, stream_folds = 16;  ///< streams are few, and learnt in a moment
 
 template <class Keep>
 Observations chosen(const Observations& all, Keep keep) {
@@ -70,7 +70,19 @@ Profile learn(const Observations& seen, const Device& device) {
 }
 
 /// Low bits tell the names of families apart, so they are carried up first (Fibonacci hashing).
-std::uint64_t fold_of(const Observation& one) { return ((one.kin * 0x9e3779b97f4a7c15U) >> 32U) % folds; }
+std::uint64_t hash_of(const Observation& one) { return (one.kin * 0x9e3779b97f4a7c15U) >> 32U; }
+
+/// Every observation under what `learner` makes of those in the other folds.
+template <class Learner>
+std::vector<Outcome> left_out(const Observations& seen, std::uint64_t count, const Device& device, Learner learner) {
+    std::vector<Outcome> outcomes;
+    for (std::uint64_t fold = 0; fold < count; ++fold) {
+        const auto others = chosen(seen, [&](const Observation& one) { return hash_of(one) % count != fold; });
+        const auto without = chosen(seen, [&](const Observation& one) { return hash_of(one) % count == fold; });
+        add_outcomes(without, device, learner(others), outcomes);
+    }
+    return outcomes;
+}
 
 }  // namespace
 
@@ -90,14 +102,18 @@ Result<Fit> fit(const std::vector<Observation>& observations, const Device& devi
     }
     const std::size_t products = chosen(seen, is_product).size();
     if (products < least_products) return too_little(products);
-    std::vector<Outcome> outcomes;
-    for (std::uint64_t fold = 0; fold < folds; ++fold) {
-        const auto others = chosen(seen, [fold](const Observation& one) { return fold_of(one) != fold; });
-        const auto left_out = chosen(seen, [fold](const Observation& one) { return fold_of(one) == fold; });
-        add_outcomes(left_out, device, learn(others, device), outcomes);
-    }
     Fit result{learn(seen, device), {}};
     result.profile.source = source;
+    std::vector<Outcome> outcomes =
+        left_out(seen, folds, device, [&](const Observations& some) { return learn(some, device); });
+    std::erase_if(outcomes, [](const Outcome& outcome) { return is<Stream>(*outcome.seen); });
+    const auto of_streams = left_out(chosen(seen, is<Stream>), stream_folds, device, [&](const Observations& some) {
+        Profile profile = result.profile;
+        profile.stream = assumed_profile(device).stream;
+        fit_streams(some, device, profile);
+        return profile;
+    });
+    outcomes.insert(outcomes.end(), of_streams.begin(), of_streams.end());
     fit_intervals(outcomes, result.profile);
     const Judge judge(all, device, result.profile);
     result.profile.errors = errors_of(judge.kernels(all, Split::HeldOut));

@@ -191,6 +191,63 @@ TEST(Streams, OfEachFormAndKindAreLearntApart) {
         << "what was not sampled of one form is taken from the other";
 }
 
+/// Samples of a softmax that the law meets but for a tenth more from 100 us on.
+void add_softmax(std::vector<Observation>& seen, StreamKind kind, double fraction, int count) {
+    Profile truth = assumed_profile(h200());
+    StreamKernel& kernel = truth.stream.fused[static_cast<std::size_t>(kind)];
+    kernel = {.fraction = fraction, .launch = microseconds(2), .fill = microseconds(0.5), .row = {3e-11}};
+    const Pricer pricer(h200(), truth, Clock::Burst);
+    for (int i = 1; i <= count; ++i) {
+        const Bytes bytes{std::exp2(i % 14) * 1e5};
+        Observation one;
+        one.op.work = Stream{kind, 64 << (i % 14), 512, bytes, bytes};
+        one.time_s = pricer.burst(one.op).time.value;
+        if (one.time_s > 100e-6) one.time_s *= 1.1;
+        seen.push_back(one);
+    }
+}
+
+TEST(Streams, FewSamplesOfAKindLeanOnThoseAlikeAndShareTheCurve) {
+    std::vector<Observation> seen;
+    add_softmax(seen, StreamKind::Softmax, 0.8, 40);
+    add_softmax(seen, StreamKind::SoftmaxBackward, 0.8, 2);
+    Observations all;
+    for (const Observation& one : seen) all.push_back(&one);
+    Profile learnt = assumed_profile(h200());
+    fit_streams(all, h200(), learnt);
+    const StreamKernel& many = learnt.stream.fused[static_cast<std::size_t>(StreamKind::Softmax)];
+    const StreamKernel& few = learnt.stream.fused[static_cast<std::size_t>(StreamKind::SoftmaxBackward)];
+    EXPECT_EQ(few.samples, 2);
+    EXPECT_NEAR(few.fraction, many.fraction, 0.02);
+    EXPECT_EQ(few.learnt.at, many.learnt.at);
+    const Pricer pricer(h200(), learnt, Clock::Burst);
+    for (const Observation& one : seen) EXPECT_NEAR(pricer.burst(one.op).time.value / one.time_s, 1.0, 0.05);
+}
+
+TEST(Streams, OfPyTorchLearnHowLongARowIsReadOnce) {
+    Profile truth = assumed_profile(h200());
+    StreamKernel& kernel = truth.stream.eager[static_cast<std::size_t>(StreamKind::Norm)];
+    kernel = {.fraction = 0.8, .launch = microseconds(2), .element = {1e-9}, .row = {1e-9}, .exposed = 0.5};
+    kernel.once = 6144.0;
+    kernel.again = 1.5;
+    const Pricer pricer(h200(), truth, Clock::Burst);
+    std::vector<Observation> seen;
+    for (std::int64_t i = 0; i < 40; ++i) {
+        const std::int64_t rows = 256 << (i % 8), width = 1024 * (1 + i % 11);
+        const Bytes bytes{2.0 * static_cast<double>(rows * width)};
+        seen.emplace_back();
+        seen.back().op.work = Stream{StreamKind::Norm, rows, width, bytes, bytes, StreamForm::Eager};
+        seen.back().time_s = pricer.burst(seen.back().op).time.value;
+    }
+    Observations all;
+    for (const Observation& one : seen) all.push_back(&one);
+    Profile learnt = assumed_profile(h200());
+    fit_streams(all, h200(), learnt);
+    const StreamKernel& norm = learnt.stream.eager[static_cast<std::size_t>(StreamKind::Norm)];
+    EXPECT_EQ(norm.once, 6144.0);
+    EXPECT_NEAR(norm.again, 1.5, 0.1);
+}
+
 TEST(Streams, AreReadAsTheLoweringNamesThem) {
     Sample sample;
     sample.op = "stream";
@@ -199,7 +256,7 @@ TEST(Streams, AreReadAsTheLoweringNamesThem) {
     sample.sizes = {{"kind", "rmsnorm"}, {"pass", "backward"}, {"form", "eager"}, {"rows", "100"}, {"width", "64"}};
     sample.tags = {{"source", "pytorch"}};
     const Stream stream = std::get<Stream>(observe({sample}).at(0).op.work);
-    EXPECT_EQ(stream.kind, StreamKind::NormBackward);
+    EXPECT_EQ(stream.kind, StreamKind::RmsNormBackward);
     EXPECT_EQ(stream.form, StreamForm::Eager);
     EXPECT_EQ(stream.read.value, 5 * 2 * 100 * 64) << "three tensors for the input's gradient, two for the weight's";
     sample.sizes[0].second = "rotary";

@@ -16,8 +16,8 @@ struct Known {
 constexpr Known table[] = {
     {"layernorm", "forward", "", StreamKind::Norm, 2},
     {"layernorm", "backward", "", StreamKind::NormBackward, 5},
-    {"rmsnorm", "forward", "", StreamKind::Norm, 2},
-    {"rmsnorm", "backward", "", StreamKind::NormBackward, 5},
+    {"rmsnorm", "forward", "", StreamKind::RmsNorm, 2},
+    {"rmsnorm", "backward", "", StreamKind::RmsNormBackward, 5},
     {"residual", "forward", "", StreamKind::Pointwise, 3},
     {"residual", "backward", "eager", StreamKind::Pointwise, 0},
     {"rotary", "forward", "fused", StreamKind::Rotary, 2},
@@ -26,12 +26,12 @@ constexpr Known table[] = {
     {"bias", "backward", "", StreamKind::Columns, 1},
     {"gelu", "forward", "eager", StreamKind::Activation, 2},
     {"gelu", "forward", "fused", StreamKind::Strided, 2},  // adds a bias
-    {"gelu", "backward", "eager", StreamKind::Activation, 3},
+    {"gelu", "backward", "eager", StreamKind::ActivationBackward, 3},
     {"gelu", "backward", "fused", StreamKind::Columns, 3},  // sums the bias's gradient
-    {"swiglu", "forward", "fused", StreamKind::Activation, 3},
-    {"swiglu", "backward", "fused", StreamKind::Activation, 5},
+    {"swiglu", "forward", "fused", StreamKind::Gate, 3},
+    {"swiglu", "backward", "fused", StreamKind::GateBackward, 5},
     {"softmax", "forward", "", StreamKind::Softmax, 2},
-    {"softmax", "backward", "", StreamKind::Softmax, 3},
+    {"softmax", "backward", "", StreamKind::SoftmaxBackward, 3},
     {"crossentropy", "forward", "eager", StreamKind::Loss, 2},
     {"crossentropy", "forward", "fused", StreamKind::LossGradient, 2},  // one kernel for both
     {"crossentropy", "backward", "eager", StreamKind::LossGradient, 2},

@@ -1,65 +1,113 @@
-// Kernels that only stream memory: each form and kind from its own samples, drawn weakly towards what is known without
-// them: a plain kernel for ours, ours for PyTorch's.
+// Kernels that only stream memory. Each form and kind has its own samples, often few, and is drawn towards what is
+// known without them: a plain kernel, then all kinds that are alike, then the kind; PyTorch's kernels start from ours.
+// What the law leaves over by how long kernels take is learnt last, for kinds that are alike together.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <iterator>
 
+#include "fit/boost.h"
 #include "fit/parts.h"
 #include "fit/solve.h"
 
 namespace tilewright {
 namespace {
 
-constexpr std::size_t least_points = 20;  ///< fewer leave what is assumed
-constexpr std::size_t least_of_kind = 3;  ///< fewer leave the kind's constants as they are
-constexpr double drawn = 0.05;            ///< of the logarithm of a constant's move, what counts as an error
+constexpr std::size_t least_points = 20;      ///< fewer leave what is assumed
+constexpr std::size_t least_of_kind = 3;      ///< fewer leave the constants as they are
+constexpr std::size_t least_of_reading = 10;  ///< fewer read every row once
+constexpr std::size_t least_of_curve = 20;    ///< fewer leave it flat
 
 /// Where the constants of a kernel start that no sample tells of yet: about the middle of the kinds on an H200.
 constexpr StreamKernel plain{
     .fraction = 0.9, .fill = {7e-7}, .element = {1.5e-10}, .row = {3e-11}, .exposed = 0.5, .ragged = 2.0};
 
-/// PyTorch's reductions step to the next whole word first, so odd rows cost them less than ours.
-constexpr double pytorch_ragged = 1.2;
+/// The kind that stands for those that are alike.
+StreamKind like(StreamKind kind) {
+    switch (kind) {
+        case StreamKind::RmsNorm: return StreamKind::Norm;
+        case StreamKind::RmsNormBackward: return StreamKind::NormBackward;
+        case StreamKind::SoftmaxBackward: return StreamKind::Softmax;
+        case StreamKind::ActivationBackward:
+        case StreamKind::Gate:
+        case StreamKind::GateBackward: return StreamKind::Activation;
+        default: return kind;
+    }
+}
 
 /// Kernels that know rows: one alone takes its length's time, and one of odd length more.
 bool knows_rows(StreamKind kind) {
-    return kind != StreamKind::Pointwise && kind != StreamKind::Activation && kind != StreamKind::Optimizer;
+    return kind != StreamKind::Pointwise && like(kind) != StreamKind::Activation && kind != StreamKind::Optimizer;
 }
+
+bool is_norm(StreamKind kind) { return like(kind) == StreamKind::Norm || like(kind) == StreamKind::NormBackward; }
 
 const Stream& stream_of(const Observation& one) { return std::get<Stream>(one.op.work); }
 
-Observations of_kind(const Observations& seen, StreamForm form, StreamKind kind) {
+template <class Keep>
+Observations chosen(const Observations& seen, Keep keep) {
     Observations result;
     std::copy_if(seen.begin(), seen.end(), std::back_inserter(result),
-                 [&](const Observation* one) { return stream_of(*one).form == form && stream_of(*one).kind == kind; });
+                 [&](const Observation* one) { return keep(stream_of(*one)); });
     return result;
 }
 
-/// The constants that samples of a kind can tell.
-std::vector<Parameter> parameters_of(StreamKind kind, StreamKernel& kernel) {
-    std::vector<Parameter> result = {{&kernel.fraction, 1.0}, &kernel.launch.value, &kernel.fill.value};
-    if (!knows_rows(kind)) return result;
-    result.insert(result.end(), {&kernel.element.value, &kernel.row.value, {&kernel.exposed, 1.0}, &kernel.ragged});
-    return result;
-}
+/// What is learnt at once: the kernels of one form and of one kind, or of several alike that share their constants.
+struct Group {
+    std::vector<StreamKernel*> kernels;
+    Observations seen;
+    bool rows = false;     ///< whether the kernels know rows
+    double drawn = 0.05;   ///< of the logarithm of a constant's move, what counts as an error
+    bool rereads = false;  ///< whether its kernels read a row twice
+    bool widths = true;    ///< whether odd and long rows are learnt too
+};
 
-/// Whether there were enough samples to learn the kernel from.
-bool fit_kernel(const Observations& seen, const Device& device, Profile& profile, StreamKernel& kernel) {
-    if (seen.size() < least_of_kind) return false;
-    const std::vector<Parameter> parameters = parameters_of(stream_of(*seen.front()).kind, kernel);
+/// Moves the group's constants, from where its first kernel is, to where its samples are met best.
+void fit_constants(const Group& group, const Device& device, Profile& profile) {
+    if (group.seen.size() < least_of_kind) return;
+    StreamKernel kernel = *group.kernels.front();
+    std::vector<Parameter> parameters = {{&kernel.fraction, 1.0}, &kernel.launch.value, &kernel.fill.value};
+    if (group.rows) {
+        parameters.insert(parameters.end(), {&kernel.element.value, &kernel.row.value, {&kernel.exposed, 1.0}});
+        if (group.widths) parameters.emplace_back(&kernel.ragged);
+        if (group.widths && kernel.once > 0.0) parameters.emplace_back(&kernel.again);
+    }
     std::vector<double> start;
     for (const Parameter& parameter : parameters) start.push_back(*parameter.value);
+    const auto share = [&] {
+        for (StreamKernel* one : group.kernels) *one = kernel;
+    };
     solve(parameters, [&] {
-        std::vector<double> errors = log_errors(seen, device, profile);
+        share();
+        std::vector<double> errors = log_errors(group.seen, device, profile);
         for (std::size_t i = 0; i < start.size(); ++i) {
-            errors.push_back(drawn * std::log(*parameters[i].value / start[i]));
+            errors.push_back(group.drawn * std::log(*parameters[i].value / start[i]));
         }
         return errors;
     });
     kernel.ragged = std::max(1.0, kernel.ragged);
-    kernel.samples = static_cast<double>(seen.size());
-    return true;
+    kernel.again = std::max(1.0, kernel.again);
+    share();
+}
+
+/// What the constants leave over: trees that see nothing of a kernel but its place among the knots.
+void fit_curve(const Group& group, const Device& device, const Profile& profile) {
+    if (group.seen.size() < least_of_curve) return;
+    const Pricer pricer(device, profile, Clock::Burst);
+    BoostRows rows{.trends = {Trend::Free}, .features = {}, .targets = {}, .places = {}, .knots = Curve::knots.count};
+    const std::vector<double> errors = log_errors(group.seen, device, profile);
+    for (std::size_t i = 0; i < errors.size(); ++i) {
+        rows.features.push_back(0.0F);
+        rows.targets.push_back(static_cast<float>(-errors[i]));
+        rows.places.push_back(static_cast<float>(Curve::knots.place(pricer.burst(group.seen[i]->op).time.value)));
+    }
+    const std::vector<Tree> trees = boost(rows, {.ridge = 3.0F});
+    Curve curve;
+    for (std::size_t i = 0; i < trees.size(); ++i) {
+        curve.at[i % curve.at.size()] += static_cast<double>(trees[i].leaf.front());
+    }
+    for (double& at : curve.at) at = std::clamp(at, -Knots::limit, Knots::limit);
+    for (StreamKernel* one : group.kernels) one->learnt = curve;
 }
 
 /// A kind's start with what it does not know left out.
@@ -71,21 +119,104 @@ StreamKernel start_of(StreamKind kind, const StreamKernel& assumed) {
     return result;
 }
 
+/// Where PyTorch's kernels start from ours. Its norms, softmax and losses give each row a block of its own. All but the
+/// norms, which have another kernel for odd rows, step to a row's first whole word, so that odd rows cost nothing.
+StreamKernel pytorch_start(StreamKind kind, const StreamKernel& ours) {
+    constexpr Seconds own_block{3e-9};
+    const bool loss = kind == StreamKind::Loss || kind == StreamKind::LossGradient;
+    StreamKernel result = ours;
+    if (is_norm(kind) || loss || kind == StreamKind::Softmax) result.row = own_block;
+    if (!is_norm(kind)) result.ragged = 1.0;
+    return result;
+}
+
+/// The kernels of one form that are like `kind`, and their samples.
+Group alike(const Observations& seen, StreamForm form, StreamKind kind, Profile& profile) {
+    StreamKernels& kernels = profile.stream.of(form);
+    Group group;
+    group.rows = knows_rows(kind);
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+        if (like(static_cast<StreamKind>(i)) == kind) group.kernels.push_back(&kernels[i]);
+    }
+    group.seen = chosen(seen, [&](const Stream& one) { return one.form == form && like(one.kind) == kind; });
+    group.rereads = form == StreamForm::Eager && is_norm(kind) && group.seen.size() >= least_of_reading;
+    return group;
+}
+
+double mean_error(const Group& group, const Device& device, const Profile& profile) {
+    double sum = 0.0;
+    for (double error : log_errors(group.seen, device, profile)) sum += std::abs(error);
+    return sum / static_cast<double>(group.seen.size());
+}
+
+/// The kernels of PyTorch's norms read a row twice, the second time from L1 while the rows of a unit fit into it: tries
+/// how long such rows are, and keeps what is clearly better than none.
+void fit_reading(const Group& group, const Device& device, Profile& profile) {
+    constexpr double clearly = 0.85;
+    const StreamKernel start = *group.kernels.front();
+    fit_constants(group, device, profile);
+    StreamKernel best = *group.kernels.front();
+    double error = clearly * mean_error(group, device, profile);
+    for (double once : {1024.0, 2048.0, 4096.0, 6144.0, 8192.0}) {
+        for (StreamKernel* kernel : group.kernels) *kernel = start;
+        group.kernels.front()->once = once;
+        group.kernels.front()->again = 1.3;
+        fit_constants(group, device, profile);
+        const double now = mean_error(group, device, profile);
+        if (now < error) best = *group.kernels.front();
+        error = std::min(error, now);
+    }
+    for (StreamKernel* kernel : group.kernels) *kernel = best;
+}
+
+/// The kernels of a group: together from `start`, then each by its own samples, then what both leave over. Gives the
+/// constants that they share.
+StreamKernel fit_group(const Group& group, const StreamKernel& start, const Device& device, Profile& profile) {
+    constexpr double drawn_to_kin = 0.5;
+    for (StreamKernel* kernel : group.kernels) *kernel = start;
+    if (group.rereads) {
+        fit_reading(group, device, profile);
+    } else {
+        fit_constants(group, device, profile);
+    }
+    const StreamKernel shared = *group.kernels.front();
+    for (StreamKernel* kernel : group.kernels) {
+        const auto is_own = [&](const Stream& one) {
+            return &profile.stream.of(one.form)[static_cast<std::size_t>(one.kind)] == kernel;
+        };
+        const Group own{{kernel}, chosen(group.seen, is_own), group.rows, drawn_to_kin, false, false};
+        if (group.kernels.size() > 1) fit_constants(own, device, profile);
+        kernel->samples = static_cast<double>(own.seen.size());
+    }
+    fit_curve(group, device, profile);
+    return shared;
+}
+
+/// Takes another form's kernels where a form has no samples.
+void stand_in(const Group& known, const Group& unknown) {
+    for (std::size_t i = 0; i < known.kernels.size(); ++i) {
+        *unknown.kernels[i] = *known.kernels[i];
+        unknown.kernels[i]->samples = 0.0;
+    }
+}
+
+/// Kernels like `kind` of every form, PyTorch's from where ours are.
+void fit_kind(const Observations& seen, StreamKind kind, const Device& device, Profile& profile) {
+    const Group ours = alike(seen, StreamForm::Fused, kind, profile);
+    const Group theirs = alike(seen, StreamForm::Eager, kind, profile);
+    const StreamKernel shared = fit_group(ours, start_of(kind, *ours.kernels.front()), device, profile);
+    if (theirs.seen.empty()) return stand_in(ours, theirs);
+    fit_group(theirs, pytorch_start(kind, shared), device, profile);
+    if (ours.seen.empty()) stand_in(theirs, ours);
+}
+
 }  // namespace
 
 void fit_streams(const Observations& seen, const Device& device, Profile& profile) {
     if (seen.size() < least_points) return;
-    StreamProfile& stream = profile.stream;
     for (std::size_t i = 0; i < stream_kind_count; ++i) {
         const auto kind = static_cast<StreamKind>(i);
-        stream.fused[i] = start_of(kind, stream.fused[i]);
-        const bool own = fit_kernel(of_kind(seen, StreamForm::Fused, kind), device, profile, stream.fused[i]);
-        stream.eager[i] = stream.fused[i];
-        stream.eager[i].samples = 0.0;
-        stream.eager[i].ragged = std::min(pytorch_ragged, stream.fused[i].ragged);
-        if (!fit_kernel(of_kind(seen, StreamForm::Eager, kind), device, profile, stream.eager[i]) || own) continue;
-        stream.fused[i] = stream.eager[i];
-        stream.fused[i].samples = 0.0;
+        if (like(kind) == kind) fit_kind(seen, kind, device, profile);
     }
     profile.stream_evidence = Evidence::Fitted;
 }

@@ -76,6 +76,7 @@ void softmax(Builder& b, std::int64_t rows, std::int64_t width) {
     b.forward(step);
     mask.name = "attention mask backward";
     step.name = "attention softmax backward";
+    step.kind = StreamKind::SoftmaxBackward;
     step.reads = 2;
     if (b.eager) b.backward(mask);
     b.backward(step);

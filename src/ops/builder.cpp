@@ -91,16 +91,18 @@ void Builder::linear(const Linear& l) {
 }
 
 void Builder::norm(const Norm& n) {
+    const bool rms = shape.norms.kind == NormKind::Rms;
+    const StreamKind kind = rms ? StreamKind::RmsNorm : StreamKind::Norm;
+    const StreamKind back = rms ? StreamKind::RmsNormBackward : StreamKind::NormBackward;
     const double inputs = 1 + n.added;
-    forward(Piece{n.names.forward, Component::Norm, StreamKind::Norm, n.rows, n.width, inputs, n.added > 0 ? 2.0 : 1.0,
-                  n.saved});
+    forward(Piece{n.names.forward, Component::Norm, kind, n.rows, n.width, inputs, n.added > 0 ? 2.0 : 1.0, n.saved});
     const bool own_addition = n.branches && eager;
     if (own_addition) {
         backward(Piece{"residual backward", Component::Residual, StreamKind::Pointwise, n.rows, n.width, 2, 1});
     }
-    if (!ideal) backward(Piece{n.names.weight, Component::Norm, StreamKind::NormBackward, n.rows, n.width, 2, 0});
+    if (!ideal) backward(Piece{n.names.weight, Component::Norm, back, n.rows, n.width, 2, 0});
     const double gradients = n.branches && !eager ? 3 : 2;
-    backward(Piece{n.names.backward, Component::Norm, StreamKind::NormBackward, n.rows, n.width, gradients, 1});
+    backward(Piece{n.names.backward, Component::Norm, back, n.rows, n.width, gradients, 1});
 }
 
 namespace {

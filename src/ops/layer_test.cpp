@@ -245,13 +245,17 @@ TEST(Layer, NamesKernelsByHowTheyWalkOverMemory) {
     for (const Walk& walk : {Walk{"rotary", StreamKind::Strided},
                              {"activation", StreamKind::Activation},
                              {"residual", StreamKind::Pointwise},
-                             {"mlp norm", StreamKind::Norm},
-                             {"mlp norm dW", StreamKind::NormBackward}}) {
+                             {"mlp norm", StreamKind::RmsNorm},
+                             {"mlp norm dW", StreamKind::RmsNormBackward}}) {
         const Stream& stream = std::get<Stream>(find_op(eager, walk.name)->work);
         EXPECT_EQ(stream.kind, walk.kind) << walk.name;
         EXPECT_EQ(stream.form, StreamForm::Eager) << walk.name;
     }
+    const OpGraph gated = lower_layer(llama(), in(Runtime::Compiled, Phase::Train));
+    EXPECT_EQ(std::get<Stream>(find_op(gated, "activation")->work).kind, StreamKind::Gate);
     const OpGraph compiled = lower_layer(gpt2(), in(Runtime::Compiled, Phase::Train));
+    EXPECT_EQ(std::get<Stream>(find_op(compiled, "mlp norm")->work).kind, StreamKind::Norm);
+    EXPECT_EQ(std::get<Stream>(find_op(compiled, "activation backward")->work).kind, StreamKind::ActivationBackward);
     const Stream& bias = std::get<Stream>(find_op(compiled, "mlp up dB")->work);
     EXPECT_EQ(bias.kind, StreamKind::Columns);
     EXPECT_EQ(bias.form, StreamForm::Fused);

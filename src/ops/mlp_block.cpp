@@ -44,27 +44,25 @@ struct Mlp {
 void activation(Builder& b, const Mlp& mlp) {
     const bool gated = b.shape.mlp == MlpKind::Gated;
     const std::int64_t rows = mlp.rows * std::max<std::int64_t>(1, mlp.groups);
-    const auto kernel = [&](std::string_view name, double reads, double writes, double saved = 0) {
-        return Piece{name, Component::Activation, StreamKind::Activation, rows, mlp.width, reads, writes, saved};
+    const auto kernel = [&](StreamKind kind, double reads, double writes) {
+        return Piece{mlp.names.activation, Component::Activation, kind, rows, mlp.width, reads, writes, 1};
+    };
+    const auto gradient = [&](StreamKind kind, double reads, double writes) {
+        return Piece{mlp.names.activation_backward, Component::Activation, kind, rows, mlp.width, reads, writes};
     };
     const auto product = [&](std::string_view name, double saved = 0) {
         return Piece{name, Component::Activation, StreamKind::Pointwise, rows, mlp.width, 2, 1, saved};
     };
-    const std::string_view forward = mlp.names.activation;
-    const std::string_view backward = mlp.names.activation_backward;
     if (b.ideal) return;
-    if (!gated) {
-        b.forward(kernel(forward, 1, 1, 1));
-        b.backward(kernel(backward, 2, 1));
-    } else if (b.eager) {
-        b.forward(kernel(forward, 1, 1, 1));
-        b.forward(product(forward, 1));
-        b.backward(kernel(backward, 2, 1));
-        for (int factor = 0; factor < 2; ++factor) b.backward(product(backward));
-    } else {
-        b.forward(kernel(forward, 2, 1, 1));
-        b.backward(kernel(backward, 3, 2));
+    if (gated && !b.eager) {
+        b.forward(kernel(StreamKind::Gate, 2, 1));
+        b.backward(gradient(StreamKind::GateBackward, 3, 2));
+        return;
     }
+    b.forward(kernel(StreamKind::Activation, 1, 1));
+    if (gated) b.forward(product(mlp.names.activation, 1));
+    b.backward(gradient(StreamKind::ActivationBackward, 2, 1));
+    for (int factor = 0; gated && factor < 2; ++factor) b.backward(product(mlp.names.activation_backward));
 }
 
 void mlp(Builder& b, const Mlp& mlp) {
@@ -112,6 +110,7 @@ void route(Builder& b, const Experts& experts) {
     Piece top{"router top-k", Component::Router, StreamKind::Softmax, b.tokens, experts.count, 1, 1, 1};
     b.forward(top);
     top.name = "router top-k backward";
+    top.kind = StreamKind::SoftmaxBackward;
     top.reads = 2;
     b.backward(top);
 }

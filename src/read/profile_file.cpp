@@ -158,7 +158,9 @@ void check(const Profile& profile, Report& report) {
         report.add(0, "a correction has not as many trees for each knot", "fit the profile again");
     }
     for (const auto& kernels : {profile.stream.fused, profile.stream.eager}) {
-        for (const StreamKernel& kernel : kernels) fine = fine && positive(kernel.fraction) && positive(kernel.ragged);
+        for (const StreamKernel& kernel : kernels) {
+            fine = fine && positive(kernel.fraction) && positive(kernel.ragged) && kernel.again >= 1.0;
+        }
     }
     for (double fraction : profile.compute_fraction) fine = fine && positive(fraction);
     for (const AttentionProfile* attention : {&profile.cudnn, &profile.flash2}) {
