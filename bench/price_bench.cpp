@@ -96,6 +96,7 @@ int main(int argc, char** argv) {
     benchmark::RunSpecifiedBenchmarks();
     const double price = median_nanoseconds<priced>();
     const double bound = median_nanoseconds<bounded>();
-    std::printf("one gemm price: %.0f ns, a data-sheet roofline %.1f ns, ratio %.0f\n", price, bound, price / bound);
+    std::printf("one gemm price: %.0f ns (%.2f M/s), a data-sheet roofline %.1f ns, ratio %.0f\n", price, 1e3 / price,
+                bound, price / bound);
     return 0;
 }

@@ -28,14 +28,24 @@ struct Tree {
     std::array<float, 15> threshold{};
     std::array<float, 16> leaf{};
 
-    float at(std::span<const float> features) const {
-        std::size_t node = 0;
+    /// The leaves that some trees come to, a level of all at a time: a processor then has something to do while it
+    /// waits for one of them. Features and thresholds are not negative; such floats are in the order of their bits, and
+    /// a difference of integers has its sign sooner, with no branch to mispredict.
+    template <std::size_t count>
+    static std::array<float, count> at(std::array<const Tree*, count> trees, std::span<const float> features) {
+        std::array<std::size_t, count> node{};
         for (int level = 0; level < depth; ++level) {
-            const float below = threshold[node] - features[feature[node]];
-            node = 2 * node + 1 + (std::bit_cast<std::uint32_t>(below) >> 31U);  // the sign: no branch to mispredict
+            for (std::size_t i = 0; i < count; ++i) {
+                const auto here = std::bit_cast<std::uint32_t>(features[trees[i]->feature[node[i]]]);
+                const auto most = std::bit_cast<std::uint32_t>(trees[i]->threshold[node[i]]);
+                node[i] = 2 * node[i] + 1 + ((most - here) >> 31U);
+            }
         }
-        return leaf[node - feature.size()];
+        std::array<float, count> leaves{};
+        for (std::size_t i = 0; i < count; ++i) leaves[i] = trees[i]->leaf[node[i] - trees[i]->feature.size()];
+        return leaves;
     }
+    float at(std::span<const float> features) const { return at<1>({this}, features)[0]; }
 };
 
 /// Corrections s, price = physics * exp(s), are read between knots on the logarithm of the physical time. Knots lie a
@@ -75,24 +85,28 @@ struct Correction {
     std::int64_t knots = 1;
     double offset = 0.0;
     double of_batches = 1.0;  ///< 0: of single products only, a batch is then priced by physics
-    std::vector<Tree> trees;  ///< of the knots in turn
+    std::vector<Tree> trees;  ///< of the knots in turn, as many of each
 
     double place(double physics_s) const { return Knots{first_s, knots}.place(physics_s); }
 
     double factor(double physics_s, std::span<const float> features) const {
         if (trees.empty()) return 1.0;
         const double place = this->place(physics_s), knot = std::floor(place), share = place - knot;
-        const double sum = at(knot, features);
-        return std::exp(share > 0.0 ? sum + share * (at(knot + 1.0, features) - sum) : sum);
-    }
-
-private:
-    double at(double knot, std::span<const float> features) const {
-        double sum = offset;
-        for (auto i = static_cast<std::size_t>(knot); i < trees.size(); i += static_cast<std::size_t>(knots)) {
-            sum += static_cast<double>(trees[i].at(features));
+        double here = offset, next = offset;
+        const auto row = static_cast<std::size_t>(knots);
+        auto i = static_cast<std::size_t>(knot);
+        for (; share > 0.0 && i + row < trees.size(); i += 2 * row) {  // two of each knot
+            const Tree* const at = &trees[i];
+            const auto leaves = Tree::at<4>({at, at + 1, at + row, at + row + 1}, features);
+            here = here + static_cast<double>(leaves[0]) + static_cast<double>(leaves[2]);
+            next = next + static_cast<double>(leaves[1]) + static_cast<double>(leaves[3]);
         }
-        return std::clamp(sum, -limit, limit);
+        for (; i < trees.size(); i += row) {
+            here += static_cast<double>(trees[i].at(features));
+            if (share > 0.0) next += static_cast<double>(trees[i + 1].at(features));
+        }
+        here = std::clamp(here, -limit, limit);
+        return std::exp(here + share * (std::clamp(next, -limit, limit) - here));
     }
 };
 

@@ -68,6 +68,13 @@ private:
     Cost burst(const Gemm& gemm) const;
     Cost as_it_is(const Gemm& gemm) const;  ///< without padding
     Cost physics(const Gemm& gemm) const;   ///< without what was learnt beyond it either
+
+    /// Of a product, in seconds.
+    struct Physics {
+        double time, roofline;
+    };
+    Physics physical_time(const Gemm& gemm) const;  ///< as `physics`
+    double learnt_time(const Gemm& gemm, const Physics& physics) const;
     Cost burst(const Attention& attention) const;
     Cost burst(const Stream& stream) const;
     Cost burst(const Collective& collective) const;
@@ -77,14 +84,18 @@ private:
     Cost padding(const Attention& attention) const;
     Cost unfused(const Attention& attention) const;
 
-    /// A kernel variant with what the inner loop would otherwise divide by.
-    struct Variant {
-        double m, n, k;  ///< the tile; k in elements of two bytes
-        double inverse_m, inverse_n, inverse_k;
-        double resident, inverse_resident;  ///< thread blocks that share one unit
-        double step_flops;                  ///< of a step along k over the efficiency, with elements of one byte
-        double overhead, step;              ///< seconds of a block and, at least, of a step along k
-        double inverse_wave_edge;           ///< one over the edge of the square of C that a wave of blocks covers
+    /// Two numbers that are computed with at once, as every processor of today can.
+    using Lanes [[gnu::vector_size(2 * sizeof(double))]] = double;
+
+    /// Two kernel variants side by side, with what the inner loop would otherwise divide by. An odd one stands twice.
+    struct Variants {
+        Lanes m, n;                             ///< the tile
+        Lanes inverse_m, inverse_n, inverse_k;  ///< k in elements of two bytes
+        Lanes resident, inverse_resident;       ///< thread blocks that share one unit
+        Lanes step_flops;                       ///< of a step along k over the efficiency, with elements of one byte
+        Lanes overhead, shared_overhead;        ///< seconds of a block; those not hidden by others
+        Lanes step, l2_step;                    ///< at least, of a step along k; of a row's share of it through L2
+        Lanes inverse_wave_edge;                ///< one over the edge of the square of C that a wave of blocks covers
     };
 
     Device device_;
@@ -98,8 +109,8 @@ private:
 
     /// A family of kernels made ready.
     struct Library {
-        std::vector<Variant> variants;
-        double seconds_per_l2_byte, seconds_per_split_byte;
+        std::vector<Variants> variants;
+        double seconds_per_split_byte;
         std::array<AlignmentLadder, 2> slowdown;  ///< one over the profile's ladders: output, reduced
         std::array<double, 3> layout_slowdown;
     };

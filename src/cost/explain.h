@@ -69,7 +69,8 @@ inline double ceil_positive(double x) {
 
 /// The same of a product by a reciprocal, whose rounding error must not count as a remainder: rounds to the nearest
 /// whole number from just below a half up. Exact up to 2^31 for divisors up to 2^16.
-inline double ceil_product(double value, double reciprocal) {
+template <class T>
+T ceil_product(T value, T reciprocal) {
     constexpr double nearly_half = 0.5 - 1e-5;
     constexpr double no_fraction_from = 4503599627370496.0;  // 2^52
     return (value * reciprocal + nearly_half + no_fraction_from) - no_fraction_from;

@@ -7,11 +7,20 @@
 #include <cmath>
 
 #include "cost/explain.h"
-#include "cost/features.h"
 #include "tilewright/cost.h"
 
 namespace tilewright {
 namespace {
+
+/// Of numbers, or of each lane.
+template <class T>
+constexpr T larger(T a, T b) {
+    return a < b ? b : a;
+}
+template <class T>
+constexpr T smaller(T a, T b) {
+    return b < a ? b : a;
+}
 
 constexpr std::size_t output_role = 0;
 constexpr std::size_t reduced_role = 1;
@@ -42,10 +51,9 @@ Rows rows_of(const Gemm& gemm) {
 }  // namespace
 
 GemmFamily family_of(const Gemm& gemm) {
-    std::size_t least = whole_words;
-    for (const Row& row : rows_of(gemm)) least = std::min(least, row.step());
-    if (least == whole_words) return gemm.precision == Precision::Tf32 ? GemmFamily::Tf32 : GemmFamily::Whole;
-    return least == 0 ? GemmFamily::Halves : GemmFamily::Words;
+    const int bytes = row_bytes(gemm);
+    if (bytes >= 16) return gemm.precision == Precision::Tf32 ? GemmFamily::Tf32 : GemmFamily::Whole;
+    return bytes == 2 ? GemmFamily::Halves : GemmFamily::Words;
 }
 
 /// One product on one device: what does not depend on the variant, then the time of a variant.
@@ -53,34 +61,47 @@ class GemmPricing {
 public:
     GemmPricing(const Pricer& pricer, const Gemm& gemm, GemmFamily family);
     Cost price() const { return explain(best()); }
+    Pricer::Physics times() const { return {best().total, roofline()}; }
 
 private:
+    using Lanes = Pricer::Lanes;
+    static constexpr Lanes both(double value) { return Lanes{value, value}; }
+
     struct Split {
         double parts, inverse;
     };
     static constexpr Split splits[] = {{1, 1},         {2, 1.0 / 2},   {3, 1.0 / 3},   {4, 1.0 / 4},
                                        {6, 1.0 / 6},   {8, 1.0 / 8},   {12, 1.0 / 12}, {16, 1.0 / 16},
                                        {24, 1.0 / 24}, {32, 1.0 / 32}, {48, 1.0 / 48}, {64, 1.0 / 64}};
+    static constexpr std::size_t split_count = std::size(splits);
 
-    /// The time of one variant, in seconds, and what it is made of.
+    /// The times of some variants, in seconds, and what they are made of.
     struct Parts {
-        const Pricer::Variant* variant = nullptr;
-        double split = 1.0;
-        double blocks = 0.0;
-        double padded = 0.0;    ///< whole tiles, spread evenly over the units
-        double compute = 0.0;   ///< of the unit that gets most of them, or what L2 takes to feed all
-        double busy = 0.0;      ///< the same with prologues, epilogues and waiting for operands
-        double load = 0.0;      ///< from memory, with what is read again
-        double overhead = 0.0;  ///< filling the chip and the memory pipeline, reducing the splits
-        double total = HUGE_VAL;
+        Lanes blocks;
+        Lanes padded;    ///< whole tiles, spread evenly over the units
+        Lanes compute;   ///< of the unit that gets most of them, or what L2 takes to feed all
+        Lanes busy;      ///< the same with prologues, epilogues and waiting for operands
+        Lanes load;      ///< from memory, with what is read again
+        Lanes overhead;  ///< launching, filling the chip and the memory pipeline, reducing the splits
+        Lanes total;
+    };
+
+    /// The variant that the library takes.
+    struct Choice {
+        const Pricer::Variants& variants;
+        std::size_t lane;
+        Split split;
+        double total;
     };
 
     double slowdown_of(const Gemm& gemm) const;
-    Parts price(const Pricer::Variant& variant, Split split, double limit) const;
-    double overlapped(double compute, double load) const;
-    bool worth_splitting(const Parts& parts) const;
-    Parts best() const;
-    Cost explain(const Parts& parts) const;
+    Parts price(const Pricer::Variants& variants, Split split) const;
+    template <class T>
+    T overlapped(T compute, T load) const;
+    Lanes closed(const Pricer::Variants& variants, Split split, const Parts& parts) const;
+    Choice best() const;
+    double roofline() const { return std::max(ideal_compute_, ideal_load_ + ideal_store_); }
+    Cost explain(const Choice& choice) const;
 
     const Pricer& pricer_;
     GemmFamily family_;
@@ -94,11 +115,10 @@ private:
     double launch_;
     double seconds_per_flop_;  ///< of one unit, for elements of one byte
     double ideal_compute_, ideal_load_, ideal_store_;
-    double load_, store_;   ///< each operand once, as fast as the family loads
-    double reread_;         ///< times one over the wave's edge: what a wave reads again once L2 is too small
-    double ramp_;           ///< filling the memory pipeline
-    double least_rest_;     ///< what every variant takes besides its blocks
-    double split_traffic_;  ///< writing and reading one part of a split k
+    double load_, store_;    ///< each operand once, as fast as the family loads
+    double reread_;          ///< times one over the wave's edge: what a wave reads again once L2 is too small
+    double least_overhead_;  ///< launching, and filling the memory pipeline
+    double split_traffic_;   ///< writing and reading one part of a split k
 };
 
 GemmPricing::GemmPricing(const Pricer& pricer, const Gemm& gemm, GemmFamily family)
@@ -128,8 +148,7 @@ GemmPricing::GemmPricing(const Pricer& pricer, const Gemm& gemm, GemmFamily fami
     load_ = ideal_load_ * slower;
     store_ = ideal_store_ * slower;
     reread_ = 2.0 * result * k_ * element * spill * pricer.seconds_per_byte_ * slower;
-    ramp_ = pricer.profile_.bandwidth_ramp.value * pricer.seconds_per_byte_;
-    least_rest_ = profile_.exposed_store * store_ + ramp_ + launch_;
+    least_overhead_ = launch_ + pricer.profile_.bandwidth_ramp.value * pricer.seconds_per_byte_;
     split_traffic_ = 8.0 * result * library_.seconds_per_split_byte;  // fp32, there and back
 }
 
@@ -145,82 +164,99 @@ double GemmPricing::slowdown_of(const Gemm& gemm) const {
 }
 
 /// Computing and moving memory overlap, but for part of the shorter and part of writing C.
-double GemmPricing::overlapped(double compute, double load) const {
-    return std::max(compute + profile_.exposed_store * store_, load + store_) +
-           profile_.exposed_load * std::min(compute, load);
+template <class T>
+T GemmPricing::overlapped(T compute, T load) const {
+    return larger(compute + profile_.exposed_store * store_, load + store_) +
+           profile_.exposed_load * smaller(compute, load);
 }
 
 /// Blocks that share a unit hide each other's latency: it is busy as long as its rounds of single blocks, or the work
 /// of all its blocks, whichever is longer.
-GemmPricing::Parts GemmPricing::price(const Pricer::Variant& variant, Split split, double limit) const {
-    const double steps = ceil_product(half_words_, variant.inverse_k * split.inverse);
-    const double matrix = variant.step_flops * seconds_per_flop_;
+inline GemmPricing::Parts GemmPricing::price(const Pricer::Variants& v, Split split) const {
+    const double split_time = split.parts > 1.0 ? profile_.split_overhead.value + split.parts * split_traffic_ : 0.0;
+    const Lanes steps = ceil_product(both(half_words_), v.inverse_k * split.inverse);
+    const Lanes matrix = steps * (v.step_flops * seconds_per_flop_);
+    const Lanes alone = v.overhead + larger(steps * (v.step * slowdown_), matrix);
+    const Lanes block_rows = smaller(both(m_), v.m) + smaller(both(n_), v.n);
     Parts parts;
-    parts.variant = &variant;
-    parts.split = split.parts;
-    parts.blocks = batch_ * ceil_product(m_, variant.inverse_m) * ceil_product(n_, variant.inverse_n) * split.parts;
-    const double per_unit = ceil_product(parts.blocks, pricer_.inverse_units_);
-    const double alone = variant.overhead + steps * std::max(variant.step * slowdown_, matrix);
-    const double shared = steps * matrix + profile_.shared_overhead * variant.overhead;
-    parts.busy = std::max(ceil_product(per_unit, variant.inverse_resident) * alone, per_unit * shared);
-    if (parts.busy + least_rest_ >= limit) return parts;
-
-    const double block_rows = std::min(m_, variant.m) + std::min(n_, variant.n);
-    const double through_l2 = parts.blocks * block_rows * steps * variant.k * 2.0 * library_.seconds_per_l2_byte;
-    parts.padded = parts.blocks * pricer_.inverse_units_ * steps * matrix;
-    parts.compute = std::max(per_unit * steps * matrix, through_l2);
-    parts.busy = std::max(parts.busy, through_l2 + variant.overhead);
-    parts.load = std::max(load_, reread_ * variant.inverse_wave_edge);
-    parts.overhead = ramp_ + profile_.fill.value * std::min(1.0, parts.blocks * pricer_.inverse_units_);
-    if (split.parts > 1.0) parts.overhead += profile_.split_overhead.value + split.parts * split_traffic_;
-    parts.total = overlapped(parts.busy, parts.load) + parts.overhead + launch_;
+    parts.blocks = ceil_product(both(m_), v.inverse_m) * ceil_product(both(n_), v.inverse_n) * (batch_ * split.parts);
+    const Lanes spread = parts.blocks * pricer_.inverse_units_;
+    const Lanes per_unit = ceil_product(parts.blocks, both(pricer_.inverse_units_));
+    const Lanes rounds = ceil_product(per_unit, v.inverse_resident);
+    const Lanes through_l2 = parts.blocks * block_rows * (steps * v.l2_step);
+    parts.padded = spread * matrix;
+    parts.compute = larger(per_unit * matrix, through_l2);
+    parts.busy = larger(larger(rounds * alone, per_unit * (matrix + v.shared_overhead)), through_l2 + v.overhead);
+    parts.load = larger(both(load_), reread_ * v.inverse_wave_edge);
+    parts.overhead = profile_.fill.value * smaller(spread, both(1.0)) + (least_overhead_ + split_time);
+    parts.total = overlapped(parts.busy, parts.load) + parts.overhead;
     return parts;
 }
 
-/// Splitting k further shortens the main loops at most to nothing, and costs more traffic, the first time its overhead.
-bool GemmPricing::worth_splitting(const Parts& parts) const {
-    const double gain = overlapped(parts.busy, load_) - overlapped(0.0, load_);
-    return gain > parts.split * split_traffic_ + (parts.split > 1.0 ? 0.0 : profile_.split_overhead.value);
+/// Endless where k is not split further: no unit is idle, or the main loops, shortened to nothing, would not pay for
+/// another part and, the first time, for the overhead of splitting.
+GemmPricing::Lanes GemmPricing::closed(const Pricer::Variants& variants, Split split, const Parts& parts) const {
+    const Lanes full = parts.blocks < units_ * variants.resident ? both(0.0) : both(HUGE_VAL);
+    if (smaller(full[0], full[1]) > 0.0) return full;
+    const double cost = split.parts * split_traffic_ + (split.parts > 1.0 ? 0.0 : profile_.split_overhead.value);
+    const Lanes gain = overlapped(parts.busy, both(load_)) - overlapped(0.0, load_);
+    return gain > both(cost) ? full : both(HUGE_VAL);
 }
 
-GemmPricing::Parts GemmPricing::best() const {
-    Parts best;
-    for (const Pricer::Variant& variant : library_.variants) {
-        for (const Split& split : splits) {
-            if (split.parts > max_split_) break;
-            const Parts parts = price(variant, split, best.total);
-            if (parts.total < best.total) best = parts;
-            if (parts.blocks >= units_ * variant.resident || !worth_splitting(parts)) break;
+/// The variant of the least time, the first of equals.
+GemmPricing::Choice GemmPricing::best() const {
+    assert(!library_.variants.empty());  // a profile has tiles
+    Lanes total = both(HUGE_VAL), picked{};
+    const auto take = [&](Lanes time, Lanes number) {
+        picked = time < total ? number : picked;
+        total = time < total ? time : total;
+    };
+    Lanes first{0.0, split_count};  // each variant has as many numbers as there are splits
+    for (const Pricer::Variants& variants : library_.variants) {
+        Parts parts = price(variants, splits[0]);
+        take(parts.total, first);
+        Lanes none{};
+        for (std::size_t i = 1; i < split_count && splits[i].parts <= max_split_; ++i) {
+            none += closed(variants, splits[i - 1], parts);
+            if (smaller(none[0], none[1]) > 0.0) break;
+            parts = price(variants, splits[i]);
+            take(parts.total + none, first + static_cast<double>(i));
         }
+        first += 2.0 * split_count;
     }
-    assert(best.variant != nullptr);  // a profile has tiles
-    return best;
+    const bool second = total[1] < total[0] || (total[1] == total[0] && picked[1] < picked[0]);
+    const std::size_t lane = second ? 1 : 0;
+    const auto number = static_cast<std::size_t>(picked[lane]);
+    return {library_.variants[number / (2 * split_count)], lane, splits[number % split_count], total[lane]};
 }
 
-Cost GemmPricing::explain(const Parts& parts) const {
+Cost GemmPricing::explain(const Choice& choice) const {
     const Profile& profile = pricer_.profile_;
+    const Parts parts = price(choice.variants, choice.split);
+    const std::size_t lane = choice.lane;
+    const double busy = parts.busy[lane], compute = parts.compute[lane], load = parts.load[lane];
     const double memory = load_ + store_;
     Explanation explanation;
-    explanation.reach(Term::Roofline, std::max(ideal_compute_, ideal_load_ + ideal_store_));
+    explanation.reach(Term::Roofline, roofline());
     explanation.reach(Term::Alignment, std::max(ideal_compute_ * slowdown_, memory));
-    explanation.reach(Term::Tile, std::max(parts.padded, memory));
-    explanation.reach(Term::Wave, std::max(parts.compute, memory));
-    explanation.reach(Term::Memory, overlapped(parts.compute, parts.load));
-    explanation.reach(Term::Occupancy, parts.total - launch_);
-    explanation.reach(Term::Launch, parts.total);
+    explanation.reach(Term::Tile, std::max(parts.padded[lane], memory));
+    explanation.reach(Term::Wave, std::max(compute, memory));
+    explanation.reach(Term::Memory, overlapped(compute, load));
+    explanation.reach(Term::Occupancy, choice.total - launch_);
+    explanation.reach(Term::Launch, choice.total);
 
-    const double waiting = parts.busy - parts.compute + parts.overhead + launch_;
-    const Bound bound = waiting > 0.5 * parts.total           ? Bound::Latency
-                        : parts.load + store_ > parts.compute ? Bound::Memory
-                                                              : Bound::Compute;
+    const double waiting = busy - compute + parts.overhead[lane];
+    const Bound bound = waiting > 0.5 * choice.total ? Bound::Latency
+                        : load + store_ > compute    ? Bound::Memory
+                                                     : Bound::Compute;
     Cost cost = explanation.finish(bound, profile.evidence, {});
-    cost.clocked = {profile.power.clocked * std::min(parts.busy, parts.total)};
-    cost.energy_j = profile.power.matrix.value * parts.padded / slowdown_ +
-                    profile.power.memory.value * (parts.load + store_) * profile_.bandwidth;
-    cost.tile_m = static_cast<std::int32_t>(parts.variant->m);
-    cost.tile_n = static_cast<std::int32_t>(parts.variant->n);
-    cost.split_k = static_cast<std::int32_t>(parts.split);
-    cost.waves = parts.blocks / (units_ * parts.variant->resident);
+    cost.clocked = {profile.power.clocked * std::min(busy, choice.total)};
+    cost.energy_j = profile.power.matrix.value * parts.padded[lane] / slowdown_ +
+                    profile.power.memory.value * (load + store_) * profile_.bandwidth;
+    cost.tile_m = static_cast<std::int32_t>(choice.variants.m[lane]);
+    cost.tile_n = static_cast<std::int32_t>(choice.variants.n[lane]);
+    cost.split_k = static_cast<std::int32_t>(choice.split.parts);
+    cost.waves = parts.blocks[lane] / (units_ * choice.variants.resident[lane]);
     return cost;
 }
 
@@ -232,27 +268,12 @@ Cost Pricer::physics(const Gemm& gemm) const {
     return vector.time < cost.time ? vector : cost;
 }
 
-/// Half a batch takes no longer, and run twice no less: so a batch never takes more than its products one after another
-/// (the library splits k of single products only). Physics grows so by itself, and is held against one product only.
-Cost Pricer::as_it_is(const Gemm& gemm) const {
-    Cost cost = physics(gemm);
-    const Interval within = interval(profile_, class_of(gemm), cost.bound);
-    cost.low = cost.time * within.low;
-    cost.high = cost.time * within.high;
-    const Correction& correction = profile_.gemm_corrections[has_narrow_rows(gemm) ? 1 : 0];
-    const double before = cost.time.value;
-    const bool learnt = !correction.trees.empty() && (gemm.batch <= 1 || correction.of_batches > 0.0);
-    double time = before;
-    if (learnt) time *= correction.factor(before, gemm_features(gemm, device_));
-    if (gemm.batch > 1) {
-        Gemm fewer = gemm;
-        fewer.batch = learnt ? ceil_div(gemm.batch, 2) : 1;
-        const double part = as_it_is(fewer).time.value;
-        time = std::clamp(time, part, part * static_cast<double>(ceil_div(gemm.batch, fewer.batch)));
-    }
-    time = std::max(time, cost.term(Term::Roofline).value);
-    if (time != before) move_to(cost, time);
-    return cost;
+Pricer::Physics Pricer::physical_time(const Gemm& gemm) const {
+    const GemmFamily family = family_of(gemm);
+    Physics times = GemmPricing(*this, gemm, family).times();
+    if (gemm.m != 1 || family == GemmFamily::Whole) return times;
+    times.time = std::min(times.time, GemmPricing(*this, gemm, GemmFamily::Vector).times().time);
+    return times;
 }
 
 }  // namespace tilewright

@@ -15,16 +15,16 @@ constexpr double lowest_clock = 0.2;  ///< of the top; no board is capped below 
 double Pricer::settled_clock(const Cost& burst) const {
     const bool limited = burst.energy_j > power_budget_ * burst.time.value;  // never where nothing runs: 0 of infinity
     if (!limited) return 1.0;
-    // E c^3 = P (rest c + clocked): convex, so that Newton's steps fall from the top clock and never pass the root
+    // E c^3 = P (rest c + clocked), by Halley's steps from the top clock: mostly three
     const double rest = (burst.time - burst.clocked).value;
     double clock = 1.0;
     for (int step = 0; step < 12; ++step) {
         const double excess =
             burst.energy_j * clock * clock * clock - power_budget_ * (rest * clock + burst.clocked.value);
         const double slope = 3.0 * burst.energy_j * clock * clock - power_budget_ * rest;
-        const double fall = excess / slope;
+        const double fall = excess * slope / (slope * slope - 3.0 * burst.energy_j * clock * excess);
         clock -= fall;
-        if (fall <= 1e-15) break;
+        if (std::abs(fall) <= 1e-5) break;  // what is left goes with its cube
     }
     return std::max(lowest_clock, clock);
 }

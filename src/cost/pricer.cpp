@@ -33,14 +33,28 @@ std::array<double, Count> inverted(std::array<double, Count> fractions) {
 
 Pricer::Library Pricer::library_of(const GemmProfile& profile, double units) {
     Library library;
-    for (const Tile& tile : profile.tiles) {
+    const std::size_t tiles = profile.tiles.size();
+    library.variants.resize((tiles + 1) / 2);
+    for (std::size_t i = 0; i < 2 * library.variants.size(); ++i) {
+        const Tile& tile = profile.tiles[std::min(i, tiles - 1)];
         const double m = static_cast<double>(tile.m), n = static_cast<double>(tile.n), k = static_cast<double>(tile.k);
-        const double resident = tile.resident;
-        library.variants.push_back({m, n, k, 1.0 / m, 1.0 / n, 1.0 / k, resident, 1.0 / resident,
-                                    4.0 * m * n * k / tile.efficiency, tile.overhead.value, tile.step.value,
-                                    1.0 / std::sqrt(units * resident * m * n)});
+        const double resident = tile.resident, overhead = tile.overhead.value;
+        Variants& to = library.variants[i / 2];
+        const std::size_t lane = i % 2;
+        to.m[lane] = m;
+        to.n[lane] = n;
+        to.inverse_m[lane] = 1.0 / m;
+        to.inverse_n[lane] = 1.0 / n;
+        to.inverse_k[lane] = 1.0 / k;
+        to.resident[lane] = resident;
+        to.inverse_resident[lane] = 1.0 / resident;
+        to.step_flops[lane] = 4.0 * m * n * k / tile.efficiency;
+        to.overhead[lane] = overhead;
+        to.shared_overhead[lane] = profile.shared_overhead * overhead;
+        to.step[lane] = tile.step.value;
+        to.l2_step[lane] = 2.0 * k / profile.l2_bandwidth.value;
+        to.inverse_wave_edge[lane] = 1.0 / std::sqrt(units * resident * m * n);
     }
-    library.seconds_per_l2_byte = 1.0 / profile.l2_bandwidth.value;
     library.seconds_per_split_byte = 1.0 / profile.split_bandwidth.value;
     library.slowdown = {inverted(profile.output), inverted(profile.reduced)};
     library.layout_slowdown = inverted(profile.layout);

@@ -72,12 +72,12 @@ struct Policy {
     Seconds sustained_length{0.005};
     Seconds settle_least{0.110};   ///< the op runs at least this long before the first kept repeat
     double settle_clock = 0.99;    ///< of the top clock; where the clock is lower, the power cap is at work and
-    Seconds settle_capped{0.300};  ///< its slow loop takes at least this long
+    Seconds settle_capped{0.200};  ///< its slow loop takes at least this long
     Seconds settle_most{0.600};
     Seconds settle_window{0.020};  ///< settled when the clocks of two such windows in a row agree
     double settle_agreement = 0.01;
     StoppingRule sustained{12, 24, 0.003, 24};
-    Seconds capped_length{0.500};  ///< under the cap repeats are kept for at least this long, since the clock swings
+    Seconds capped_length{0.450};  ///< under the cap repeats are kept for at least this long, since the clock swings
 
     Seconds burst_length{0.001};
     double burst_clock = 0.995;  ///< of the top clock, before the repeat

@@ -20,7 +20,8 @@ inline constexpr double rotary_base = 10000.0;
 /// Runs body(0), …, body(count - 1) on all cores; bodies must not share what they write.
 void for_each_parallel(std::int64_t count, const std::function<void(std::int64_t)>& body);
 
-/// ||a - b|| / ||b||; infinite when a holds a value that is not finite or the sizes differ.
+/// ||a - b|| / ||b||, or where b is zero but for rounding the distance in ten-thousandths; infinite when a holds a
+/// value that is not finite or the sizes differ.
 double relative_error(const Vector& a, const Vector& b);
 
 /// C[m,n] of the row-major layouts of `Gemm`; batch must be 1.

@@ -64,6 +64,13 @@ TEST(Reference, RelativeErrorSeesUnwrittenValues) {
     EXPECT_NEAR(relative_error({3.0, 4.0}, {3.0, 3.0}), 1.0 / std::sqrt(18.0), 1e-12);
 }
 
+TEST(Reference, ErrorWhereTheTruthIsZero) {
+    EXPECT_EQ(relative_error({0.0}, {0.0}), 0.0);
+    EXPECT_LT(relative_error({2e-7, -2e-7}, {0.0, 1e-16}), 0.02);
+    EXPECT_GT(relative_error({1e-3, 0.0}, {0.0, 1e-16}), 1.0);
+    EXPECT_GT(relative_error({2e-7, 0.0}, {1e-7, 0.0}), 0.5);
+}
+
 TEST(Reference, NormGradients) {
     for (const NormKind kind : {NormKind::Layer, NormKind::Rms}) {
         const bool biased = kind == NormKind::Layer;

@@ -56,10 +56,12 @@ public:
         return reinterpret_cast<const Pack<T, V>*>(place(item, operand));
     }
 
-    /// Gives an item's stage to a later one once every thread has read it.
+    /// Gives the stage of an item that every thread has read to a later one.
+    __device__ void refill(int item) const { request(item + ring_.stages); }
+    /// The same once every thread has.
     __device__ void release(int item) const {
         __syncthreads();
-        request(item + ring_.stages);
+        refill(item);
     }
 
 private:

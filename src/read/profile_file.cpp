@@ -89,7 +89,8 @@ private:
             return result.ec == std::errc{};
         };
         for (std::size_t i = 0; i < out.feature.size(); ++i) {
-            if (!take(out.feature[i]) || out.feature[i] >= gemm_feature_count || !take(out.threshold[i])) return false;
+            if (!take(out.feature[i]) || out.feature[i] >= gemm_feature_count) return false;
+            if (!take(out.threshold[i]) || !(out.threshold[i] >= 0.0F)) return false;
         }
         for (float& leaf : out.leaf) {
             if (!take(leaf) || !std::isfinite(leaf)) return false;
@@ -155,6 +156,8 @@ void check(const Profile& profile, Report& report) {
                 profile.power.clocked >= 0.0 && profile.power.clocked <= 1.0;
     for (const Correction& correction : profile.gemm_corrections) {
         fine = fine && positive(correction.first_s);
+        if (correction.trees.size() % static_cast<std::size_t>(correction.knots) == 0) continue;
+        report.add(0, "a correction has not as many trees for each knot", "fit the profile again");
     }
     for (const auto& kernels : {profile.stream.fused, profile.stream.eager, profile.stream.compiled}) {
         for (const StreamKernel& kernel : kernels) {

@@ -32,30 +32,28 @@ std::int64_t along(std::int64_t a, std::int64_t b, double x) {
     return a + static_cast<std::int64_t>(static_cast<double>(b - a) * x + 0.5);  // sizes grow with dimensions
 }
 Bytes along(Bytes a, Bytes b, double x) { return a + (b - a) * x; }
-Gemm along(Gemm a, const Gemm& b, double x) {
-    a.m = along(a.m, b.m, x);
-    a.n = along(a.n, b.n, x);
-    a.k = along(a.k, b.k, x);
-    a.batch = along(a.batch, b.batch, x);
-    return a;
+void move(Gemm& to, const Gemm& a, const Gemm& b, double x) {
+    to.m = along(a.m, b.m, x);
+    to.n = along(a.n, b.n, x);
+    to.k = along(a.k, b.k, x);
+    to.batch = along(a.batch, b.batch, x);
 }
-Stream along(Stream a, const Stream& b, double x) {
-    a.rows = along(a.rows, b.rows, x);
-    a.width = along(a.width, b.width, x);
-    a.read = along(a.read, b.read, x);
-    a.written = along(a.written, b.written, x);
-    return a;
+void move(Stream& to, const Stream& a, const Stream& b, double x) {
+    to.rows = along(a.rows, b.rows, x);
+    to.width = along(a.width, b.width, x);
+    to.read = along(a.read, b.read, x);
+    to.written = along(a.written, b.written, x);
 }
-Collective along(Collective a, const Collective& b, double x) {
-    a.bytes = along(a.bytes, b.bytes, x);
-    return a;
-}
-Attention along(Attention a, const Attention&, double) { return a; }
+void move(Collective& to, const Collective& a, const Collective& b, double x) { to.bytes = along(a.bytes, b.bytes, x); }
+void move(Attention&, const Attention&, const Attention&, double) {}
 
-/// The kernel at `x` on the line through `a` (0) and `b` (1): sizes and bytes of a kernel are affine in one dimension.
-Op along(Op a, const Op& b, double x) {
-    std::visit([&](auto& work) { work = along(work, std::get<std::decay_t<decltype(work)>>(b.work), x); }, a.work);
-    return a;
+/// Moves a kernel to `x` on the line through `a` (0) and `b` (1): its sizes and bytes are affine in one dimension.
+void move(Op& to, const Op& a, const Op& b, double x) {
+    const auto along_line = [&](auto& work) {
+        using Work = std::decay_t<decltype(work)>;
+        move(work, std::get<Work>(a.work), std::get<Work>(b.work), x);
+    };
+    std::visit(along_line, to.work);
 }
 
 Sums sums_of(const Cost& cost) { return {cost.time.value, cost.clocked.value, cost.energy_j}; }
@@ -126,37 +124,46 @@ std::vector<Tables::Role> Tables::roles(const Shape& shape, const OpGraph& graph
     return found;
 }
 
+std::vector<Tables::Line> Tables::lines(Part part, const OpGraph& from, const OpGraph& to) const {
+    std::vector<Line> found;
+    for (std::size_t i = 0; i < roles_.size(); ++i) {
+        if (roles_[i].part != part) continue;
+        const auto same = [&](const Line& line) {
+            return line.from.work == from.ops[i].work && line.to.work == to.ops[i].work;
+        };
+        auto line = std::find_if(found.begin(), found.end(), same);
+        if (line == found.end()) line = found.insert(line, {from.ops[i], to.ops[i], from.ops[i], 0.0});
+        line->count += roles_[i].count.once + roles_[i].count.per_layer;  // one of them is zero
+    }
+    return found;
+}
+
 Column Tables::column(Knob knob, Part part, const std::vector<std::int64_t>& values) {
     const std::int64_t tp = slice_.variant.workload.parallel.tp;
     Shape one = reference_, two = reference_;  // 1 and 2 on each GPU
     one.*space::field_of(knob) = tp;
     two.*space::field_of(knob) = 2 * tp;
     const OpGraph from = lowered(one), to = lowered(two);
-    const double update_from = update_bytes(from), update_step = update_bytes(to) - update_from;
+    std::vector<Line> kernels = lines(part, from, to);
+    const double update_step = update_bytes(to) - update_bytes(from);
     Column column;
     column.sums.resize(targets_.size());
-    std::vector<Op> ops;
     for (const std::int64_t value : values) {
         const double x = static_cast<double>(ceil_div(value, tp) - 1);
         double flops_here = 0.0;
-        ops.clear();
-        for (std::size_t i = 0; i < roles_.size(); ++i) {
-            if (roles_[i].part != part) continue;
-            ops.push_back(along(from.ops[i], to.ops[i], x));
-            ops.back().count = static_cast<std::int64_t>(roles_[i].count.once + roles_[i].count.per_layer);
-            flops_here += static_cast<double>(ops.back().count) * flops(ops.back()).value;
+        for (std::vector<Sums>& sums : column.sums) sums.emplace_back();
+        for (Line& line : kernels) {
+            move(line.now, line.from, line.to, x);
+            flops_here += line.count * flops(line.now).value;
+            for (std::size_t target = 0; target < targets_.size(); ++target) {
+                Sums& sum = column.sums[target].back();
+                sum = sum + line.count * sums_of(targets_[target].pricer.burst(line.now));
+            }
         }
         column.flops.push_back(flops_here);
-        column.update_bytes.push_back(update_from + update_step * x);
-        for (std::size_t target = 0; target < targets_.size(); ++target) {
-            Prices prices(targets_[target].pricer);
-            Sums sum;
-            for (const Op& op : ops) sum = sum + static_cast<double>(op.count) * prices.of(op);
-            column.sums[target].push_back(sum);
-        }
+        column.update_bytes.push_back(update_step *
+                                      static_cast<double>(ceil_div(value, tp) - ceil_div(values.front(), tp)));
     }
-    const double first = column.update_bytes.front();
-    for (double& bytes : column.update_bytes) bytes -= first;
     if (part == Part::Words) update_ = {update_of(from), update_of(to)};
     return column;
 }
@@ -193,7 +200,8 @@ double Tables::update_time(std::size_t target, double bytes) const {
     const Pricer& pricer = targets_[target].pricer;
     const double from = update_bytes(update_[0]), to = update_bytes(update_[1]);
     for (std::size_t i = 0; i < update_[0].ops.size(); ++i) {
-        const Op op = along(update_[0].ops[i], update_[1].ops[i], (bytes - from) / (to - from));
+        Op op = update_[0].ops[i];
+        move(op, op, update_[1].ops[i], (bytes - from) / (to - from));
         mix = mix + static_cast<double>(op.count) * sums_of(pricer.burst(op));
     }
     return settled_time(pricer, mix);

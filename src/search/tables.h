@@ -47,7 +47,15 @@ private:
         space::Affine<double> count;
     };
 
+    /// A kernel at two values of a dimension, and its launches.
+    struct Line {
+        Op from, to;
+        Op now;  ///< somewhere on the line
+        double count;
+    };
+
     std::vector<Role> roles(const Shape& shape, const OpGraph& graph) const;
+    std::vector<Line> lines(Part part, const OpGraph& from, const OpGraph& to) const;
     Column column(Knob knob, Part part, const std::vector<std::int64_t>& values);
     OpGraph lowered(const Shape& shape) const { return lower(shape, slice_.variant.workload); }
 
