@@ -7,19 +7,6 @@
 #include "tilewright/cost.h"
 
 namespace tilewright {
-namespace {
-
-/// The time moved to `time` by what was learnt; intervals and the clocked part move with it.
-void move_to(Cost& cost, double time) {
-    const double factor = time / cost.time.value;
-    cost.terms[static_cast<std::size_t>(Term::Correction)].value += time - cost.time.value;
-    cost.time.value = time;
-    cost.low = cost.low * factor;
-    cost.high = cost.high * factor;
-    cost.clocked = cost.clocked * factor;
-}
-
-}  // namespace
 
 /// Half a batch takes no longer, and run twice no less: so a batch never takes more than its products one after another
 /// (the library splits k of single products only). Physics grows so by itself, and is held against one product only.
