@@ -55,7 +55,7 @@ Cost Pricer::burst(const Stream& stream) const {
     cost.clocked = {walked - memory};
     const double time = std::max(memory, total * kernel.learnt.factor(total));
     if (time != total) move_to(cost, time);
-    cost.energy_j = profile_.power.memory.value * memory;
+    cost.energy_j = profile_.power.stream.value * memory;
     return cost;
 }
 

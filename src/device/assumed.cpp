@@ -78,7 +78,7 @@ PowerProfile power_profile(const Device& device, const Constants& constants) {
     if (!half) return {};
     const double board = constants.watts_per_teraflop * half->value * 1e-12;
     const double busy = (1.0 - idle_share) * board / std::pow(constants.sustained_fraction, 3.0);
-    return {device.power * idle_share, {busy}, {0.0}, 1.0};
+    return {device.power * idle_share, {busy}, {0.0}, {0.0}, 1.0};
 }
 
 /// Every kind at the bandwidth of a copy. Rows that are not whole words lose the vector loads of the norm kernels: 0.93

@@ -224,6 +224,7 @@ void visit_profile(Profile& profile, Visitor& visit) {
         visit.number("idle_w", profile.power.idle.value);
         visit.number("matrix_w", profile.power.matrix.value);
         visit.number("memory_w", profile.power.memory.value);
+        visit.number("stream_w", profile.power.stream.value);
         visit.number("clocked", profile.power.clocked);
     });
     visit.number("bandwidth_fraction", profile.bandwidth_fraction);

@@ -42,6 +42,7 @@ Profile transferred(const Profile& profile, const Device& from, const Device& to
     }
     result.power.matrix = profile.power.matrix * throughput;
     result.power.memory = profile.power.memory * (to.bandwidth / from.bandwidth);
+    result.power.stream = profile.power.stream * (to.bandwidth / from.bandwidth);
     for (auto& of_class : result.intervals) {
         for (Interval& interval : of_class) widen(interval, widening(from, to));
     }

@@ -271,7 +271,7 @@ TEST(Streams, AreReadAsTheLoweringNamesThem) {
 TEST(Power, IsFoundFromClocksAndTimes) {
     Profile truth = assumed_profile(h200());
     truth.top_clock = {1980e6};
-    truth.power = {{105}, {1150}, {300}, 0.6};
+    truth.power = {{105}, {1150}, {300}, {300}, 0.6};
     const std::vector<Observation> seen = under_power(truth);
     Observations all, sustained;
     for (const Observation& one : seen) {
@@ -279,7 +279,7 @@ TEST(Power, IsFoundFromClocksAndTimes) {
         if (one.mode == ClockMode::Sustained) sustained.push_back(&one);
     }
     Profile learnt = truth;
-    learnt.power = {{105}, {800}, {100}, 0.9};
+    learnt.power = {{105}, {800}, {100}, {100}, 0.9};
     fit_clocked(all, h200(), learnt);
     fit_power(sustained, {}, h200(), learnt);
     EXPECT_NEAR(learnt.power.clocked, 0.6, 0.01);

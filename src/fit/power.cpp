@@ -1,6 +1,6 @@
 // The power limit: first how much of a product's time follows the clock, from the same products timed at two clocks;
-// then what a busy chip draws, from the clocks at which products settled and the times they then took, and from what
-// streams of memory were seen to draw, which by themselves seldom reach the limit.
+// then what a busy chip draws, from the clocks at which products settled and the times they then took; and what streams
+// of memory draw, from what they were seen to draw, since by themselves they seldom reach the limit.
 #include <algorithm>
 #include <cmath>
 
@@ -93,13 +93,13 @@ void fit_power(const Observations& seen, const Observations& streams, const Devi
     profile.power.memory = {0.4 * device.power.value};
     Observations kept = seen;
     for (int round = 0; round < 4; ++round) {
-        solve({&profile.power.matrix.value, &profile.power.memory.value}, [&] {
-            std::vector<double> errors = settled_errors(kept, device, profile);
-            const std::vector<double> drawn = energy_errors(streams, device, profile);
-            errors.insert(errors.end(), drawn.begin(), drawn.end());
-            return errors;
-        });
+        solve({&profile.power.matrix.value, &profile.power.memory.value},
+              [&] { return settled_errors(kept, device, profile); });
         kept = arrived(seen, device, profile);
+    }
+    profile.power.stream = profile.power.memory;
+    if (!streams.empty()) {
+        solve({&profile.power.stream.value}, [&] { return energy_errors(streams, device, profile); });
     }
 }
 

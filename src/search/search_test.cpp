@@ -43,6 +43,7 @@ Pricer on(const Device& device) {
     profile.power.idle = {100};  // a limit that training meets
     profile.power.matrix = {900};
     profile.power.memory = {200};
+    profile.power.stream = {200};
     return {device, profile};
 }
 
