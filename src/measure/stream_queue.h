@@ -123,8 +123,9 @@ struct QueuePlan {
 /// As many blocks as run at once with the stages the ring must have; then as many stages as shared memory allows.
 template <class Kernel>
 Outcome<QueuePlan> plan_queue(Kernel kernel, unsigned threads, Ring ring, std::int64_t rows) {
-    TW_TRY(check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, block_shared),
-                 "cudaFuncSetAttribute"));
+    constexpr unsigned most = block_shared + Ring::barrier_bytes;
+    TW_TRY(
+        check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most), "cudaFuncSetAttribute"));
     const std::int64_t blocks = resident_blocks(kernel, static_cast<int>(threads), ring.bytes());
     const auto per_unit = static_cast<unsigned>(blocks / multiprocessors());
     const int room = static_cast<int>((unit_shared / per_unit - block_reserve) / ring.stage_bytes());
