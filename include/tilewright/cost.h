@@ -57,8 +57,6 @@ public:
     /// The share of the top clock at which kernels like this one, run on and on, meet the board's power limit; 1 where
     /// they do not, or the pricer's clock is burst.
     double settled_clock(const Cost& burst) const;
-    /// The same over many seconds, as a step of training is repeated.
-    double lasting_clock(const Cost& burst) const;
 
     /// Data-sheet rate at which this precision runs here; a mode the part lacks runs at the next wider one.
     FlopsPerSecond peak(Precision precision) const { return peak_[static_cast<std::size_t>(precision)]; }

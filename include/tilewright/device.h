@@ -192,8 +192,8 @@ struct Interval {
 };
 
 /// What the board draws: at clock f (of the top one) idle + f^2 (matrix * share of the time at the best rate + memory *
-/// share at the full bandwidth), with `stream` for memory in kernels that do nothing but stream it. Where that would pass
-/// the board's limit, the clock settles below the top.
+/// share at the full bandwidth), with `stream` for memory in kernels that do nothing but stream it. Where that would
+/// pass the board's limit, the clock settles below the top.
 struct PowerProfile {
     Watts idle;
     Watts matrix;  ///< zero: no limit is ever met

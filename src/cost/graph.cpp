@@ -21,7 +21,7 @@ double clock_of(const std::vector<PricedOp>& ops, const Pricer& pricer, bool upd
     for (const PricedOp& priced : ops) {
         if (is_update(priced) == update) add(mix, priced.cost, static_cast<double>(priced.op.count));
     }
-    return pricer.lasting_clock(mix);
+    return pricer.settled_clock(mix);
 }
 
 }  // namespace

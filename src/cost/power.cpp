@@ -29,14 +29,6 @@ double Pricer::settled_clock(const Cost& burst) const {
     return std::max(lowest_clock, clock);
 }
 
-double Pricer::lasting_clock(const Cost& burst) const {
-    // The board's mean over a second is held by a second, slower loop that overshoots: on an H200 products that ran on
-    // after a second of heavy work took 2.2% longer than in the half second before it acts (bench/clock_settling.py,
-    // four products with settled clocks of 0.77 to 0.88 and half of their time following).
-    constexpr double overshoot = 1.15;
-    return std::max(lowest_clock, 1.0 - overshoot * (1.0 - settled_clock(burst)));
-}
-
 Cost at_clock(const Cost& burst, double clock) {
     if (clock >= 1.0) return burst;
     const Seconds slower = burst.clocked * (1.0 / clock - 1.0);

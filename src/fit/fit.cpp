@@ -56,7 +56,6 @@ Profile learn(const Observations& seen, const Device& device) {
     profile.evidence = Evidence::Fitted;
     profile.top_clock = top_clock_of(seen);
     const auto products = chosen(seen, is_product);
-    fit_clocked(chosen(seen, is<Gemm>), device, profile);
     fit_gemm_physics(products, device, profile);
     fit_gemm_correction(products, device, profile);
     fit_power(

@@ -11,7 +11,6 @@ using Observations = std::vector<const Observation*>;
 
 void fit_gemm_physics(const Observations& seen, const Device& device, Profile& profile);
 void fit_gemm_correction(const Observations& seen, const Device& device, Profile& profile);
-void fit_clocked(const Observations& seen, const Device& device, Profile& profile);
 void fit_power(const Observations& seen, const Observations& streams, const Device& device, Profile& profile);
 void fit_attention(const Observations& seen, const Device& device, Profile& profile);
 void fit_streams(const Observations& seen, const Device& device, Profile& profile);

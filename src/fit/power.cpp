@@ -1,6 +1,6 @@
-// The power limit: first how much of a product's time follows the clock, from the same products timed at two clocks;
-// then what a busy chip draws, from the clocks at which products settled and the times they then took; and what streams
-// of memory draw, from what they were seen to draw, since by themselves they seldom reach the limit.
+// The power limit: what a busy chip draws and how much of a product's time follows the clock, from the clocks at which
+// products settled and the times they then took; and what streams of memory draw, from what they were seen to draw,
+// since by themselves they seldom reach the limit.
 #include <algorithm>
 #include <cmath>
 
@@ -9,26 +9,6 @@
 
 namespace tilewright {
 namespace {
-
-/// A product timed rested and under the power limit.
-struct Pair {
-    const Observation* rested;
-    const Observation* settled;
-};
-
-std::vector<Pair> pairs_of(const Observations& seen) {
-    std::vector<Pair> result;
-    for (const Observation* settled : seen) {
-        if (settled->mode != ClockMode::Sustained) continue;
-        for (const Observation* rested : seen) {
-            if (rested->mode == ClockMode::Burst && rested->op.work == settled->op.work) {
-                result.push_back({rested, settled});
-                break;
-            }
-        }
-    }
-    return result;
-}
 
 /// The measured clock as a share of the top one.
 double clock_of(const Observation& one, const Profile& profile) {
@@ -70,21 +50,6 @@ Observations arrived(const Observations& seen, const Device& device, const Profi
 
 }  // namespace
 
-void fit_clocked(const Observations& seen, const Device& device, Profile& profile) {
-    const std::vector<Pair> pairs = pairs_of(seen);
-    if (pairs.empty()) return;
-    solve({{&profile.power.clocked, 1.0}}, [&] {
-        const Pricer pricer(device, profile, Clock::Sustained);
-        std::vector<double> errors;
-        for (const auto& [rested, settled] : pairs) {
-            const Cost burst = pricer.burst(settled->op);
-            const Seconds slower = at_clock(burst, settled->clock_mhz / rested->clock_mhz).time;
-            errors.push_back(std::log((slower / burst.time) / (settled->time_s / rested->time_s)));
-        }
-        return errors;
-    });
-}
-
 void fit_power(const Observations& seen, const Observations& streams, const Device& device, Profile& profile) {
     if (seen.empty()) {
         profile.power = {};  // the samples' clock is all that is known, so both clocks are priced as sampled
@@ -93,7 +58,7 @@ void fit_power(const Observations& seen, const Observations& streams, const Devi
     profile.power.memory = {0.4 * device.power.value};
     Observations kept = seen;
     for (int round = 0; round < 4; ++round) {
-        solve({&profile.power.matrix.value, &profile.power.memory.value},
+        solve({&profile.power.matrix.value, &profile.power.memory.value, {&profile.power.clocked, 1.0}},
               [&] { return settled_errors(kept, device, profile); });
         kept = arrived(seen, device, profile);
     }

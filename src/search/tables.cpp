@@ -87,7 +87,7 @@ double settled_time(const Pricer& pricer, const Sums& mix) {
     cost.time = {mix.time};
     cost.clocked = {mix.clocked};
     cost.energy_j = mix.energy;
-    return mix.time + mix.clocked * (1.0 / pricer.lasting_clock(cost) - 1.0);
+    return mix.time + mix.clocked * (1.0 / pricer.settled_clock(cost) - 1.0);
 }
 
 Tables::Tables(const space::Space& space, const space::Slice& slice, std::span<const Target> targets)
