@@ -18,7 +18,7 @@ import torch._dynamo
 from pytorch_model import train_step
 from pytorch_timing import STREAM, part_of, run_line, timed_step
 
-USABLE = 0.9  # of the memory; the rest is the context's, the allocator's and the compiler's
+USABLE = 0.85  # of the memory; the rest is the context's, the allocator's and the compiler's
 
 
 def time_layers(shape, layers, compiled):
