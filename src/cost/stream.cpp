@@ -1,6 +1,6 @@
 // The price of a kernel that streams memory: its bytes at the bandwidth that its kind reaches, what each row takes
 // beside them and one row the thread block that walks it, after starting it and filling the chip; then what of that was
-// learnt to be wrong by how long it takes.
+// learnt to be wrong by how long it takes, and of ours by shape.
 #include "cost/explain.h"
 #include "cost/features.h"
 #include "tilewright/cost.h"
