@@ -1,6 +1,7 @@
 // Kernels that only stream memory. Each form and kind has its own samples, often few, and is drawn towards what is
 // known without them: a plain kernel, then all kinds that are alike, then the kind; PyTorch's kernels start from ours.
-// What the law leaves over by how long kernels take is learnt last, for kinds that are alike together.
+// What the law leaves over by how long kernels take is learnt last, for kinds that are alike together; where their
+// samples are many, by shape too.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -148,7 +149,7 @@ StreamKernel compiled_start(StreamKind kind, const StreamKernel& ours) {
 }
 
 /// The kernels of one form that are like `kind`, and their samples.
-Group akin_of(const Observations& seen, StreamForm form, StreamKind kind, Profile& profile) {
+Group alike(const Observations& seen, StreamForm form, StreamKind kind, Profile& profile) {
     StreamKernels& kernels = profile.stream.of(form);
     Group group;
     group.rows = knows_rows(kind);
@@ -220,11 +221,11 @@ void stand_in(const Group& known, const Group& unknown) {
 
 /// Kernels like `kind` of every form, PyTorch's from where ours are.
 void fit_kind(const Observations& seen, StreamKind kind, const Device& device, Profile& profile) {
-    const Group ours = akin_of(seen, StreamForm::Fused, kind, profile);
+    const Group ours = alike(seen, StreamForm::Fused, kind, profile);
     const StreamKernel shared = fit_group(ours, start_of(kind, *ours.kernels.front()), device, profile);
     fit_trees(ours, kind, device, profile);
     for (const StreamForm form : {StreamForm::Eager, StreamForm::Compiled}) {
-        const Group theirs = akin_of(seen, form, kind, profile);
+        const Group theirs = alike(seen, form, kind, profile);
         if (theirs.seen.empty()) {
             stand_in(ours, theirs);
             continue;
