@@ -53,6 +53,13 @@ TEST(Profiles, AnyDamageIsAProblemAndNothingWorse) {
     }));
 }
 
+TEST(Profiles, TreesOfStreamsSeeNothingOfProducts) {
+    Profile profile = find_profile(*find_device("h200"));
+    ASSERT_FALSE(profile.stream.learnt.front().trees.empty());
+    profile.stream.learnt.front().trees.front().feature[3] = stream_feature_count;
+    EXPECT_FALSE(read::read_profile_file(render::profile_json(profile, "h200"), "h200"));
+}
+
 Gemm any_gemm() {
     return {.layout = *rc::gen::element(Layout::TN, Layout::NN, Layout::NT),
             .m = *rc::gen::inRange<std::int64_t>(1, 9000),
@@ -169,6 +176,18 @@ TEST(Laws, EvidenceIsNeverBetterThanTheData) {
                   (own && was_held_out("stream") ? Evidence::Fitted : Evidence::Transferred));
         RC_ASSERT(pricer.price(any_attention()).evidence >=
                   (own && was_held_out("attention") ? Evidence::Fitted : Evidence::Transferred));
+    });
+}
+
+TEST(Laws, MoreRowsNeverTakeLess) {
+    holds_everywhere([](const Pricer& pricer) {
+        const auto kind = static_cast<StreamKind>(*rc::gen::inRange<std::size_t>(0, stream_kind_count));
+        const auto width = *rc::gen::inRange<std::int64_t>(1, 70000), rows = *rc::gen::inRange<std::int64_t>(1, 9000);
+        const auto time = [&](std::int64_t count) {
+            const Bytes bytes{2.0 * static_cast<double>(count) * static_cast<double>(width)};
+            return pricer.price(Stream{kind, count, width, bytes, bytes}).time;
+        };
+        RC_ASSERT(time(rows + *rc::gen::inRange<std::int64_t>(1, 2000)) >= time(rows) * (1 - 1e-9));
     });
 }
 

@@ -77,6 +77,32 @@ struct Curve {
     }
 };
 
+/// What the trees of a stream see of it (src/cost/features.cpp): first its rows, with which they rise, then what does
+/// not change with them, last the knot.
+inline constexpr std::size_t stream_feature_count = 6;
+using StreamFeatures = std::array<float, stream_feature_count>;
+
+/// A correction whose knots share their trees.
+struct SharedCorrection {
+    static constexpr Knots knots = Curve::knots;
+    std::vector<Tree> trees;
+
+    double factor(double physics_s, const StreamFeatures& features) const {
+        if (trees.empty()) return 1.0;
+        const double place = knots.place(physics_s), knot = std::floor(place);
+        const double here = at(knot, features);
+        return std::exp(here + (place - knot) * (at(knot + 1.0, features) - here));
+    }
+
+private:
+    double at(double knot, StreamFeatures features) const {
+        features.back() = static_cast<float>(knot);
+        float sum = 0.0F;
+        for (const Tree& tree : trees) sum += tree.at(features);
+        return std::clamp(static_cast<double>(sum), -Knots::limit, Knots::limit);
+    }
+};
+
 /// A correction whose knots have trees of their own.
 struct Correction {
     static constexpr double limit = Knots::limit;

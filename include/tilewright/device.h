@@ -160,6 +160,7 @@ using StreamKernels = std::array<StreamKernel, stream_kind_count>;
 /// Kernels that stream memory, by whose they are.
 struct StreamProfile {
     StreamKernels fused, eager, compiled;
+    std::array<SharedCorrection, stream_kind_count> learnt;  ///< of `fused`, where kinds alike share their first's
 
     const StreamKernels& of(StreamForm form) const {
         return form == StreamForm::Eager ? eager : form == StreamForm::Compiled ? compiled : fused;

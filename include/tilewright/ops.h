@@ -80,6 +80,19 @@ inline constexpr std::size_t stream_kind_count = 18;
 enum class StreamForm { Fused, Eager, Compiled };
 inline constexpr std::size_t stream_form_count = 3;
 
+/// The kind that stands for those whose kernels are alike.
+constexpr StreamKind kin_of(StreamKind kind) {
+    switch (kind) {
+        case StreamKind::RmsNorm: return StreamKind::Norm;
+        case StreamKind::RmsNormBackward: return StreamKind::NormBackward;
+        case StreamKind::SoftmaxBackward: return StreamKind::Softmax;
+        case StreamKind::ActivationBackward:
+        case StreamKind::Gate:
+        case StreamKind::GateBackward: return StreamKind::Activation;
+        default: return kind;
+    }
+}
+
 /// A kernel that only streams memory. Its arithmetic is not counted, as in every published FLOP count of a transformer.
 struct Stream {
     StreamKind kind = StreamKind::Pointwise;

@@ -53,4 +53,16 @@ GemmFeatures gemm_features(const Gemm& gemm, const Device& device) {
     return features;
 }
 
+StreamFeatures stream_features(const Stream& stream) {
+    constexpr double most_bytes = 16.0;
+    const double rows = static_cast<double>(stream.rows), width = static_cast<double>(stream.width);
+    const double bytes = (stream.read + stream.written).value / std::max(1.0, rows * width);
+    return {static_cast<float>(rows),
+            static_cast<float>(width),
+            static_cast<float>(power_of_two_in(stream.width, 8)),
+            static_cast<float>(stream.kind),
+            static_cast<float>(std::round(std::min(most_bytes, bytes))),
+            0.0F};
+}
+
 }  // namespace tilewright

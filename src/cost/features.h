@@ -13,4 +13,7 @@ using GemmFeatures = std::array<float, gemm_feature_count>;
 
 GemmFeatures gemm_features(const Gemm& gemm, const Device& device);
 
+/// All but the knot, which is zero.
+StreamFeatures stream_features(const Stream& stream);
+
 }  // namespace tilewright

@@ -130,6 +130,21 @@ TEST(Laws, MoreHardwareNeverSlows) {
     });
 }
 
+/// A tree over any features of a stream that rises with its rows, as boosting leaves them.
+Tree any_stream_tree() {
+    Tree tree;
+    for (std::size_t node = 1; node < tree.feature.size(); ++node) {
+        tree.feature[node] = static_cast<std::uint8_t>(*rc::gen::inRange(1, static_cast<int>(stream_feature_count)));
+        tree.threshold[node] = static_cast<float>(any_size(4096) - 1);
+    }
+    tree.threshold[0] = static_cast<float>(any_size(1 << 20));
+    for (std::size_t leaf = 0; leaf < tree.leaf.size(); ++leaf) {
+        const float size = static_cast<float>(*rc::gen::inRange(0, 1000)) * 1e-3F;
+        tree.leaf[leaf] = leaf < tree.leaf.size() / 2 ? -size : size;
+    }
+    return tree;
+}
+
 TEST(Laws, MoreRowsNeverStreamFasterThanMemory) {
     holds([] {
         Profile profile = assumed_profile(h200());
@@ -138,6 +153,8 @@ TEST(Laws, MoreRowsNeverStreamFasterThanMemory) {
         const bool learnt = *rc::gen::arbitrary<bool>();
         for (double& at : kernel.learnt.at) at = learnt ? Knots::limit * (some(2001) * 1e9 - 1.0) : 0.0;
         profile.stream.fused.fill(kernel);
+        auto& trees = profile.stream.learnt[static_cast<std::size_t>(StreamKind::Softmax)].trees;
+        for (int i = learnt ? *rc::gen::inRange(0, 4) : 0; i > 0; --i) trees.push_back(any_stream_tree());
         const Pricer pricer(h200(), profile, any_clock());
         const std::int64_t width = any_size(), rows = any_size(1 << 20);
         const auto time = [&](std::int64_t count) {

@@ -1,7 +1,8 @@
 // The price of a kernel that streams memory: its bytes at the bandwidth that its kind reaches, what each row takes
 // beside them and one row the thread block that walks it, after starting it and filling the chip; then what of that was
-// learnt to be wrong by how long it takes.
+// learnt to be wrong by how long it takes, and of ours by shape.
 #include "cost/explain.h"
+#include "cost/features.h"
 #include "tilewright/cost.h"
 
 namespace tilewright {
@@ -53,7 +54,11 @@ Cost Pricer::burst(const Stream& stream) const {
     const Bound bound = reached * ragged < 0.5 * total ? Bound::Latency : Bound::Memory;
     Cost cost = explanation.finish(bound, profile_.stream_evidence, interval(profile_, class_of(stream), bound));
     cost.clocked = {walked - memory};
-    const double time = std::max(memory, total * kernel.learnt.factor(total));
+    double time = std::max(memory, total * kernel.learnt.factor(total));
+    if (stream.form == StreamForm::Fused) {
+        const SharedCorrection& learnt = profile_.stream.learnt[static_cast<std::size_t>(kin_of(stream.kind))];
+        time = std::max(memory, time * learnt.factor(time, stream_features(stream)));
+    }
     if (time != total) move_to(cost, time);
     cost.energy_j = profile_.power.stream.value * memory;
     return cost;

@@ -162,6 +162,17 @@ void visit_streams(std::string_view name, Kernels& kernels, Visitor& visit) {
     });
 }
 
+/// The trees of kinds that are alike, by the one that stands for them.
+template <class Learnt, class Visitor>
+void visit_stream_trees(std::string_view name, Learnt& learnt, Visitor& visit) {
+    visit.group(name, [&] {
+        for (std::size_t i = 0; i < learnt.size(); ++i) {
+            const auto kind = static_cast<StreamKind>(i);
+            if (kin_of(kind) == kind) visit.trees(name_of(kind), learnt[i].trees);
+        }
+    });
+}
+
 template <class Profile, class Visitor>
 void visit_intervals(Profile& profile, Visitor& visit) {
     static constexpr std::array<std::array<std::string_view, 2>, 3> bounds{
@@ -240,6 +251,7 @@ void visit_profile(Profile& profile, Visitor& visit) {
     visit_streams("fused_streams", profile.stream.fused, visit);
     visit_streams("eager_streams", profile.stream.eager, visit);
     if (visit.has("compiled_streams")) visit_streams("compiled_streams", profile.stream.compiled, visit);
+    if (visit.has("stream_trees")) visit_stream_trees("stream_trees", profile.stream.learnt, visit);
     visit_intervals(profile, visit);
     visit_correction("gemm_correction", profile.gemm_corrections[0], visit);
     visit_correction("narrow_gemm_correction", profile.gemm_corrections[1], visit);

@@ -224,6 +224,24 @@ TEST(Streams, FewSamplesOfAKindLeanOnThoseAlikeAndShareTheCurve) {
     for (const Observation& one : seen) EXPECT_NEAR(pricer.burst(one.op).time.value / one.time_s, 1.0, 0.05);
 }
 
+TEST(Streams, WithManySamplesWhatGoesByShapeIsLearnt) {
+    std::vector<Observation> seen;
+    add_softmax(seen, StreamKind::Softmax, 0.8, 70);
+    const std::size_t narrow = seen.size();
+    add_softmax(seen, StreamKind::Softmax, 0.8, 70);
+    for (std::size_t i = narrow; i < seen.size(); ++i) {
+        std::get<Stream>(seen[i].op.work).width = 1024;
+        seen[i].time_s *= 1.3;
+    }
+    Observations all;
+    for (const Observation& one : seen) all.push_back(&one);
+    Profile learnt = assumed_profile(h200());
+    fit_streams(all, h200(), learnt);
+    EXPECT_FALSE(learnt.stream.learnt[static_cast<std::size_t>(StreamKind::Softmax)].trees.empty());
+    const Pricer pricer(h200(), learnt, Clock::Burst);
+    for (const Observation& one : seen) EXPECT_NEAR(pricer.burst(one.op).time.value / one.time_s, 1.0, 0.05);
+}
+
 TEST(Streams, OfPyTorchLearnHowLongARowIsReadOnce) {
     Profile truth = assumed_profile(h200());
     StreamKernel& kernel = truth.stream.eager[static_cast<std::size_t>(StreamKind::Norm)];

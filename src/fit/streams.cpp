@@ -1,11 +1,13 @@
 // Kernels that only stream memory. Each form and kind has its own samples, often few, and is drawn towards what is
 // known without them: a plain kernel, then all kinds that are alike, then the kind; PyTorch's kernels start from ours.
-// What the law leaves over by how long kernels take is learnt last, for kinds that are alike together.
+// What the law leaves over by how long kernels take is learnt last, for kinds that are alike together; where their
+// samples are many, by shape too.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <iterator>
 
+#include "cost/features.h"
 #include "fit/boost.h"
 #include "fit/parts.h"
 #include "fit/solve.h"
@@ -17,30 +19,18 @@ constexpr std::size_t least_points = 20;      ///< fewer leave what is assumed
 constexpr std::size_t least_of_kind = 3;      ///< fewer leave the constants as they are
 constexpr std::size_t least_of_reading = 10;  ///< fewer read every row once
 constexpr std::size_t least_of_curve = 20;    ///< fewer leave it flat
+constexpr std::size_t least_of_trees = 100;   ///< fewer leave it at the curve
 
 /// Where the constants of a kernel start that no sample tells of yet: about the middle of the kinds on an H200.
 constexpr StreamKernel plain{
     .fraction = 0.9, .fill = {7e-7}, .element = {1.5e-10}, .row = {3e-11}, .exposed = 0.5, .ragged = 2.0};
 
-/// The kind that stands for those that are alike.
-StreamKind like(StreamKind kind) {
-    switch (kind) {
-        case StreamKind::RmsNorm: return StreamKind::Norm;
-        case StreamKind::RmsNormBackward: return StreamKind::NormBackward;
-        case StreamKind::SoftmaxBackward: return StreamKind::Softmax;
-        case StreamKind::ActivationBackward:
-        case StreamKind::Gate:
-        case StreamKind::GateBackward: return StreamKind::Activation;
-        default: return kind;
-    }
-}
-
 /// Kernels that know rows: one alone takes its length's time, and one of odd length more.
 bool knows_rows(StreamKind kind) {
-    return kind != StreamKind::Pointwise && like(kind) != StreamKind::Activation && kind != StreamKind::Optimizer;
+    return kind != StreamKind::Pointwise && kin_of(kind) != StreamKind::Activation && kind != StreamKind::Optimizer;
 }
 
-bool is_norm(StreamKind kind) { return like(kind) == StreamKind::Norm || like(kind) == StreamKind::NormBackward; }
+bool is_norm(StreamKind kind) { return kin_of(kind) == StreamKind::Norm || kin_of(kind) == StreamKind::NormBackward; }
 
 const Stream& stream_of(const Observation& one) { return std::get<Stream>(one.op.work); }
 
@@ -110,6 +100,26 @@ void fit_curve(const Group& group, const Device& device, const Profile& profile)
     for (StreamKernel* one : group.kernels) one->learnt = curve;
 }
 
+/// What that leaves over of our kernels, where samples are many: it goes by shape too.
+void fit_trees(const Group& group, StreamKind kind, const Device& device, Profile& profile) {
+    if (group.seen.size() < least_of_trees) return;
+    const Pricer pricer(device, profile, Clock::Burst);
+    BoostRows rows;
+    rows.trends.assign(stream_feature_count, Trend::Free);
+    rows.trends.front() = Trend::Rising;
+    const std::vector<double> errors = log_errors(group.seen, device, profile);
+    for (std::size_t i = 0; i < errors.size(); ++i) {
+        StreamFeatures features = stream_features(stream_of(*group.seen[i]));
+        const double place = SharedCorrection::knots.place(pricer.burst(group.seen[i]->op).time.value);
+        features.back() = static_cast<float>(place);
+        rows.features.insert(rows.features.end(), features.begin(), features.end());
+        rows.targets.push_back(static_cast<float>(-errors[i]));
+        rows.places.push_back(0.0F);
+    }
+    profile.stream.learnt[static_cast<std::size_t>(kind)].trees =
+        boost(rows, {.trees = 24, .min_leaf = 4, .ridge = 3.0F});
+}
+
 /// A kind's start with what it does not know left out.
 StreamKernel start_of(StreamKind kind, const StreamKernel& assumed) {
     StreamKernel result = plain;
@@ -144,9 +154,9 @@ Group alike(const Observations& seen, StreamForm form, StreamKind kind, Profile&
     Group group;
     group.rows = knows_rows(kind);
     for (std::size_t i = 0; i < kernels.size(); ++i) {
-        if (like(static_cast<StreamKind>(i)) == kind) group.kernels.push_back(&kernels[i]);
+        if (kin_of(static_cast<StreamKind>(i)) == kind) group.kernels.push_back(&kernels[i]);
     }
-    group.seen = chosen(seen, [&](const Stream& one) { return one.form == form && like(one.kind) == kind; });
+    group.seen = chosen(seen, [&](const Stream& one) { return one.form == form && kin_of(one.kind) == kind; });
     group.rereads = form == StreamForm::Eager && is_norm(kind) && group.seen.size() >= least_of_reading;
     return group;
 }
@@ -213,6 +223,7 @@ void stand_in(const Group& known, const Group& unknown) {
 void fit_kind(const Observations& seen, StreamKind kind, const Device& device, Profile& profile) {
     const Group ours = alike(seen, StreamForm::Fused, kind, profile);
     const StreamKernel shared = fit_group(ours, start_of(kind, *ours.kernels.front()), device, profile);
+    fit_trees(ours, kind, device, profile);
     for (const StreamForm form : {StreamForm::Eager, StreamForm::Compiled}) {
         const Group theirs = alike(seen, form, kind, profile);
         if (theirs.seen.empty()) {
@@ -231,7 +242,7 @@ void fit_streams(const Observations& seen, const Device& device, Profile& profil
     if (seen.size() < least_points) return;
     for (std::size_t i = 0; i < stream_kind_count; ++i) {
         const auto kind = static_cast<StreamKind>(i);
-        if (like(kind) == kind) fit_kind(seen, kind, device, profile);
+        if (kin_of(kind) == kind) fit_kind(seen, kind, device, profile);
     }
     profile.stream_evidence = Evidence::Fitted;
 }

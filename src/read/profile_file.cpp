@@ -159,6 +159,12 @@ void check(const Profile& profile, Report& report) {
         if (correction.trees.size() % static_cast<std::size_t>(correction.knots) == 0) continue;
         report.add(0, "a correction has not as many trees for each knot", "fit the profile again");
     }
+    for (const SharedCorrection& learnt : profile.stream.learnt) {
+        for (const Tree& tree : learnt.trees) {
+            const std::uint8_t last = *std::max_element(tree.feature.begin(), tree.feature.end());
+            fine = fine && last < stream_feature_count;
+        }
+    }
     for (const auto& kernels : {profile.stream.fused, profile.stream.eager, profile.stream.compiled}) {
         for (const StreamKernel& kernel : kernels) {
             fine = fine && positive(kernel.fraction) && positive(kernel.ragged) && kernel.again >= 1.0;
