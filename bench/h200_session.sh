@@ -48,6 +48,7 @@ stage_check() {
     check_streams $row_kinds 1100 88,1344 >>"$folder/check_stream.txt" || stream=1
     check_streams $row_kinds 7 708,2056,8192,16384 >>"$folder/check_stream.txt" || stream=1
     check_streams crossentropy 3 120000 >>"$folder/check_stream.txt" || stream=1
+    check_streams crossentropy 1100 8192,16384,20000,32000 >>"$folder/check_stream.txt" || stream=1  # queued rows
     check_streams embedding 37,300 88,256 >>"$folder/check_stream.txt" || stream=1
     "$program" layer --check --hidden 128 --heads 4 --kv_heads 2 --ffn 256 --mlp gelu,swiglu --norm layer,rms \
         --block sequential,parallel --batch 2 --seq 64 --pass forward,train --phase train --runtime eager,compiled \
@@ -97,7 +98,7 @@ stage_attention() {
 }
 
 stage_stream() {
-    shapes stream 1000 1 stream
+    shapes stream 4000 1 stream
     sweep stream stream "${BUDGET_STREAM:-60s}" --from "$folder/shapes/stream.csv"
 }
 
