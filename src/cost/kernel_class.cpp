@@ -32,14 +32,11 @@ KernelClass class_of(const Attention& attention) {
 
 KernelClass class_of(const Stream& stream) {
     if (stream.form != StreamForm::Fused) return KernelClass::EagerStream;
-    switch (stream.kind) {
+    switch (kin_of(stream.kind)) {
         case StreamKind::Norm:
         case StreamKind::NormBackward:
-        case StreamKind::RmsNorm:
-        case StreamKind::RmsNormBackward:
         case StreamKind::Columns:
         case StreamKind::Softmax:
-        case StreamKind::SoftmaxBackward:
         case StreamKind::Loss:
         case StreamKind::LossGradient: return KernelClass::RowStream;
         default: return KernelClass::Stream;

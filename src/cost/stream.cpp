@@ -25,7 +25,7 @@ double ragged_of(const Stream& stream, const StreamKernel& kernel) {
 /// last of which is masked (PyTorch 2.11, torch/_inductor/runtime/triton_heuristics.py).
 double walked_of(const Stream& stream) {
     constexpr std::int64_t block = 2 * compiled_row;
-    const bool norm = stream.kind == StreamKind::Norm || stream.kind == StreamKind::RmsNorm;
+    const bool norm = kin_of(stream.kind) == StreamKind::Norm;
     if (stream.form != StreamForm::Compiled || !norm || stream.width <= compiled_row) return 1.0;
     return static_cast<double>(ceil_div(stream.width, block) * block) / static_cast<double>(stream.width);
 }

@@ -250,8 +250,8 @@ void visit_profile(Profile& profile, Visitor& visit) {
     visit_attention("flash2", profile.flash2, visit);
     visit_streams("fused_streams", profile.stream.fused, visit);
     visit_streams("eager_streams", profile.stream.eager, visit);
-    if (visit.has("compiled_streams")) visit_streams("compiled_streams", profile.stream.compiled, visit);
-    if (visit.has("stream_trees")) visit_stream_trees("stream_trees", profile.stream.learnt, visit);
+    visit_streams("compiled_streams", profile.stream.compiled, visit);
+    visit_stream_trees("stream_trees", profile.stream.learnt, visit);
     visit_intervals(profile, visit);
     visit_correction("gemm_correction", profile.gemm_corrections[0], visit);
     visit_correction("narrow_gemm_correction", profile.gemm_corrections[1], visit);

@@ -24,7 +24,7 @@ std::string part_of(const Op& op) {
     if (std::holds_alternative<Collective>(op.work)) return "communication";
     const Stream& stream = std::get<Stream>(op.work);
     if (stream.kind == StreamKind::Softmax || op.component == Component::Attention) return "softmax";
-    if (stream.kind == StreamKind::Norm || stream.kind == StreamKind::RmsNorm) return "norm";
+    if (kin_of(stream.kind) == StreamKind::Norm) return "norm";
     return op.component == Component::Residual ? "residual" : "other";
 }
 

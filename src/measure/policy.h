@@ -72,7 +72,7 @@ struct Policy {
     Seconds sustained_length{0.005};
     Seconds settle_least{0.110};   ///< the op runs at least this long before the first kept repeat
     double settle_clock = 0.99;    ///< of the top clock; where the clock is lower, the power cap is at work and
-    Seconds settle_capped{0.200};  ///< its slow loop takes at least this long
+    Seconds settle_capped{0.200};  ///< its clock overshoots for about this long
     Seconds settle_most{0.600};
     Seconds settle_window{0.020};  ///< settled when the clocks of two such windows in a row agree
     double settle_agreement = 0.01;

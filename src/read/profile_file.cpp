@@ -18,8 +18,6 @@ class ProfileReader {
 public:
     ProfileReader(const Value& root, Report& report) : at_(&root), report_(report) {}
 
-    bool has(std::string_view name) const { return at_->find(name) != nullptr; }
-
     void number(std::string_view name, double& value) {
         const Value* found = find(name);
         if (found == nullptr) return;
@@ -207,7 +205,6 @@ Result<ProfileFile> read_profile_file(std::string_view bytes, const std::string&
     }
     ProfileReader reader(*root, report);
     visit_profile(file.profile, reader);
-    if (!reader.has("compiled_streams")) file.profile.stream.compiled = file.profile.stream.fused;
     if (report.clean()) check(file.profile, report);
     if (!report.clean()) return report.by_line();
     return file;

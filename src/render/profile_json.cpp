@@ -17,7 +17,6 @@ class ProfileWriter {
 public:
     explicit ProfileWriter(JsonWriter& json) : json_(json) {}
 
-    static bool has(std::string_view) { return true; }
     void number(std::string_view name, double value) { json_.field(name, rounded(value)); }
     void count(std::string_view name, std::int64_t value) { json_.field(name, value); }
     void text(std::string_view name, const std::string& value) { json_.field(name, value); }
