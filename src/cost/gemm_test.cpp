@@ -148,5 +148,18 @@ TEST(Gemm, OperandsArePaddedWhereThatIsFaster) {
     EXPECT_EQ(pricer.price(small).time, direct_small.time) << "one row is read faster than its matrix is copied";
 }
 
+TEST(Gemm, PaddingCopiesWeightsAndOnceTheGradient) {
+    const Pricer pricer(h200(), assumed_profile(h200()));
+    const auto copies = [&](Gemm gemm, Gemm whole) {
+        gemm.pads = true;
+        return pricer.price(gemm).time - pricer.price(whole).time;
+    };
+    const Seconds weights = copies({Layout::TN, 8192, 15360, 5140}, {Layout::TN, 8192, 15360, 5144});
+    const Seconds both = copies({Layout::NN, 8192, 15360, 5140}, {Layout::NN, 8192, 15360, 5144});
+    EXPECT_GT(weights.value, 0.0);
+    EXPECT_GT(both, weights);
+    EXPECT_EQ(copies({Layout::NT, 15360, 5140, 8192}, {Layout::NT, 15360, 5144, 8192}).value, 0.0);
+}
+
 }  // namespace
 }  // namespace tilewright

@@ -1,5 +1,6 @@
 // A product whose operands may be copied into whole 16-byte rows first. torch.compile does so for every product with a
-// narrow dimension (torch/_inductor/fx_passes/pad_mm.py): it times both ways and keeps the faster one.
+// narrow dimension (torch/_inductor/fx_passes/pad_mm.py): it times both ways and keeps the faster one. Only some operands
+// cost a copy: activations are written padded by the kernel that makes them, and the gradient that dX copied serves dW.
 #include "cost/explain.h"
 #include "tilewright/cost.h"
 
@@ -34,8 +35,8 @@ Cost Pricer::burst(const Gemm& gemm) const {
         copy.terms[static_cast<std::size_t>(Term::Alignment)] = copy.time;
         add(padded, copy);
     };
-    add_copy(&Gemm::m);
-    add_copy(&Gemm::n);
+    if (gemm.layout == Layout::NN) add_copy(&Gemm::m);  // the gradient
+    if (gemm.layout != Layout::NT) add_copy(&Gemm::n);  // the weights
     return padded.time < direct.time ? padded : direct;
 }
 

@@ -261,6 +261,26 @@ TEST(Layer, NamesKernelsByHowTheyWalkOverMemory) {
     EXPECT_EQ(bias.form, StreamForm::Compiled);
 }
 
+TEST(Layer, CopiesABiasIntoResultsWhoseRowsInductorWidens) {
+    struct Case {
+        std::int64_t ffn;
+        Runtime runtime;
+        bool copied;
+    };
+    for (const Case& c : {Case{3072, Runtime::Compiled, false},
+                          {3104, Runtime::Compiled, true},
+                          {1000, Runtime::Compiled, false},
+                          {3104, Runtime::Eager, false}}) {
+        Shape shape = gpt2();
+        shape.ffn = c.ffn;
+        const Op* copy = find_op(lower_layer(shape, in(c.runtime)), "bias copy");
+        EXPECT_EQ(copy != nullptr, c.copied) << c.ffn;
+    }
+    Shape unbiased = llama();
+    unbiased.ffn = 14304;
+    EXPECT_EQ(find_op(lower_layer(unbiased, in(Runtime::Compiled)), "bias copy"), nullptr);
+}
+
 TEST(Layer, TakesTheUnfusedPathPastHeadsOf256) {
     Shape shape = llama();
     shape.kv_heads = 32;
