@@ -16,18 +16,6 @@ double bytes_of(std::int64_t rows, std::int64_t width, int element) {
     return static_cast<double>(rows) * static_cast<double>(width) * element;
 }
 
-/// Whether Inductor gives a result wider rows than it has, whole multiples of 128 bytes (comprehensive_padding,
-/// padding_alignment_bytes and padding_stride_threshold in torch/_inductor/config.py; the threshold is 1,024 elements).
-bool widens_rows(std::int64_t width, int element) { return width > 1024 && width * element % 128 != 0; }
-
-/// ATen's copy of a bias into a result with gaps between its rows, which no epilogue adds a bias to: the product then
-/// accumulates. It writes 1.0 TB/s on an H200, as if half of the bias came from memory for every row.
-Op bias_copy(const Linear& l, std::int64_t rows, int element) {
-    const double written = bytes_of(rows, l.out, element);
-    const Stream copy{StreamKind::Strided, rows, l.out, {0.5 * written}, {written}, StreamForm::Eager};
-    return {"bias copy", l.component, Pass::Forward, 1, copy, {}};
-}
-
 }  // namespace
 
 Builder::Builder(const Shape& whole, const Workload& workload)
@@ -93,8 +81,9 @@ void Builder::linear(const Linear& l) {
         sizes.pads = compiled;
         return Op{name, l.component, Pass::Forward, 1, sizes, {kept}};
     };
-    if (l.bias && compiled && widens_rows(l.out, element)) forward(bias_copy(l, rows * batch, element));
-    forward(gemm(l.names.forward, {Layout::TN, rows, l.out, l.in}, saved));
+    Gemm product{Layout::TN, rows, l.out, l.in};
+    product.bias = compiled && l.bias;
+    forward(gemm(l.names.forward, product, saved));
     if (l.bias && !ideal) {
         const double shrink = 1.0 / static_cast<double>(rows);
         backward(Piece{l.names.bias, l.component, StreamKind::Columns, rows * batch, l.out, 1, shrink});

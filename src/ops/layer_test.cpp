@@ -167,9 +167,19 @@ TEST(Layer, HasTheseProducts) {
         ASSERT_NE(op, nullptr) << c.name;
         Gemm found = std::get<Gemm>(op->work);
         EXPECT_EQ(found.pads, op->component != Component::Attention && c.work.runtime == Runtime::Compiled) << c.name;
+        EXPECT_FALSE(found.bias) << c.name << ": none of these models has biases";
         found.pads = false;
         EXPECT_EQ(found, c.gemm) << c.name << " " << found.m << " " << found.batch;
     }
+}
+
+TEST(Layer, SaysWhichCompiledProductsAddABias) {
+    const auto biased = [](Runtime runtime, const char* name) {
+        return std::get<Gemm>(find_op(lower_layer(gpt2(), in(runtime, Phase::Train)), name)->work).bias;
+    };
+    EXPECT_TRUE(biased(Runtime::Compiled, "mlp up"));
+    EXPECT_FALSE(biased(Runtime::Compiled, "mlp up dX"));
+    EXPECT_FALSE(biased(Runtime::Eager, "mlp up"));
 }
 
 /// All streaming kernels of one name in one layer; traffic in units of a tensor of `width` elements per token.
@@ -259,26 +269,6 @@ TEST(Layer, NamesKernelsByHowTheyWalkOverMemory) {
     const Stream& bias = std::get<Stream>(find_op(compiled, "mlp up dB")->work);
     EXPECT_EQ(bias.kind, StreamKind::Columns);
     EXPECT_EQ(bias.form, StreamForm::Compiled);
-}
-
-TEST(Layer, CopiesABiasIntoResultsWhoseRowsInductorWidens) {
-    struct Case {
-        std::int64_t ffn;
-        Runtime runtime;
-        bool copied;
-    };
-    for (const Case& c : {Case{3072, Runtime::Compiled, false},
-                          {3104, Runtime::Compiled, true},
-                          {1000, Runtime::Compiled, false},
-                          {3104, Runtime::Eager, false}}) {
-        Shape shape = gpt2();
-        shape.ffn = c.ffn;
-        const Op* copy = find_op(lower_layer(shape, in(c.runtime)), "bias copy");
-        EXPECT_EQ(copy != nullptr, c.copied) << c.ffn;
-    }
-    Shape unbiased = llama();
-    unbiased.ffn = 14304;
-    EXPECT_EQ(find_op(lower_layer(unbiased, in(Runtime::Compiled)), "bias copy"), nullptr);
 }
 
 TEST(Layer, TakesTheUnfusedPathPastHeadsOf256) {
