@@ -9,7 +9,7 @@ import torch
 
 SETTLE_S = 0.3  # as long as the settled clock needs under the power cap (docs/measuring.md)
 REPEAT_S = 0.02
-REPEATS = 7
+REPEATS = 22  # 450 ms in all, as tilewright-measure keeps it: shorter windows fall into dips of the clock
 STEP_SETTLE_S = 0.6  # the slow loop that holds the board to its cap dips about once a second; a step is timed over two dips
 STEP_S = 2.0
 
