@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "cli/interrupt.h"
 #include "cli/request.h"
@@ -59,10 +60,13 @@ Problems check_size(const Arguments& arguments, Search& search) {
     if (const auto limit = arguments.count("--limit")) {
         if (*limit < 1) return {{"--limit", 0, "is not positive", "say --limit 1000000"}};
         search.coarsen(static_cast<double>(*limit));
-        return {};
+        if (!std::isinf(search.size_bound())) return {};
+        return {{"--limit", 0, "cannot widen the steps of this space so far", "narrow a range or fix a dimension"}};
     }
     if (size <= largest_space) return {};
-    return {{"search", 0, "the space has about " + render::grouped_text(size) + " shapes, more than a billion",
+    const std::string many = std::isinf(size) ? "more shapes than can be listed"
+                                              : "about " + render::grouped_text(size) + " shapes, more than a billion";
+    return {{"search", 0, "the space has " + many,
              "take wider steps (--step), fix a dimension (--fix), or let --limit 100000000 widen the steps"}};
 }
 
