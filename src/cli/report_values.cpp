@@ -107,7 +107,8 @@ std::optional<render::TileMap> tile_map_of(const GraphCost& step) {
 
 render::Report make_report(const Request& request) {
     const Pricer pricer = request.pricer();
-    const Search search(request.shape, request.workload, {{pricer, 1.0}});
+    Search search(request.shape, request.workload, {{pricer, 1.0}});
+    search.coarsen(largest_space);
     render::Report report;
     report.advice = {predict(request, render::Scope::Model), lint(request.shape, request.workload, pricer),
                      run_slices(search, core_count())};

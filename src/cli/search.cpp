@@ -16,8 +16,6 @@
 namespace tilewright::cli {
 namespace {
 
-constexpr double largest_space = 1e9;  ///< shapes; a few minutes on two cores
-
 /// The request on the first GPU of --gpu, and that GPU with the others.
 struct BasketRequest {
     Request request;
@@ -34,14 +32,16 @@ Result<BasketRequest> ask(const Arguments& arguments, Session& session) {
     Result<Request> request = make_request(first, arguments.operands[0], session);
     if (!request) return request.problems();
     BasketRequest asked{std::move(*request), {}, {}};
-    asked.targets.push_back({asked.request.pricer(), names->front().weight});
-    asked.gpus.push_back({asked.request.device.name, names->front().weight});
+    const auto add = [&](const Device& device, const Pricer& pricer, double weight) {
+        asked.targets.push_back({pricer, weight});
+        asked.gpus.push_back({device.name, weight});
+    };
+    add(asked.request.device, asked.request.pricer(), names->front().weight);
     for (std::size_t i = 1; i < names->size(); ++i) {
         const Result<FoundDevice> found = find_gpu((*names)[i].name);
         if (!found) return found.problems();
         const Pricer pricer(found->device, find_profile(found->device), asked.request.workload.clock);
-        asked.targets.push_back({pricer, (*names)[i].weight});
-        asked.gpus.push_back({found->device.name, (*names)[i].weight});
+        add(found->device, pricer, (*names)[i].weight);
     }
     return asked;
 }
@@ -106,6 +106,10 @@ Result<int> run_search(const Arguments& arguments, Session& session) {
     report.found = run_slices(search, static_cast<std::size_t>(threads));
     report.options = *options;
     report.gpus = asked->gpus;
+    const OpGraph step = lower(request.shape, request.workload);
+    for (std::size_t i = 0; i < report.gpus.size(); ++i) {
+        report.gpus[i].evidence = price(step, asked->targets[i].pricer).sum.evidence;
+    }
     if (search.size_bound() < whole) report.wider_steps = search.steps_text();
     if (!report.wider_steps.empty()) report.found.exhaustive = false;
     if (Problems problems = folder.write(report, session); !problems.empty()) return problems;

@@ -5,6 +5,8 @@
 
 namespace tilewright::cli {
 
+inline constexpr double largest_space = 1e9;  ///< shapes; a few minutes on two cores
+
 /// Walks the space, with progress on a terminal; stops early, with what was found so far, when interrupted.
 SearchResult run_slices(const Search& search, std::size_t threads);
 

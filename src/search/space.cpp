@@ -162,9 +162,9 @@ void Space::fill() {
     listed_ = effort(all);
     for (std::uint32_t variant = 0; variant < variants_.size(); ++variant) {
         for (const std::int64_t size : all) {
-            if (listed_ > most_listed) return;
             Slice found = slice(variant, size);
             listed_ += found.listed;
+            if (listed_ > most_listed) return slices_.clear();
             if (!found.layers.empty()) slices_.push_back(std::move(found));
         }
     }
