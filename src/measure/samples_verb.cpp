@@ -4,6 +4,8 @@
 #include <map>
 #include <unordered_set>
 
+#include "measure/journal.h"
+#include "read/gzip.h"
 #include "sample/names.h"
 
 namespace tilewright::measure {
@@ -38,7 +40,29 @@ std::string show_line(const Sample& sample) {
            sizes_text(sample) + (sample.reason.empty() ? "" : "  (" + sample.reason + ")") + "\n";
 }
 
+Result<SampleFile> read_sample_file(const std::string& path) {
+    constexpr std::size_t largest = std::size_t{1} << 30U;
+    Result<std::string> text = read_whole_file(path);
+    if (text && read::is_gzip(*text)) text = read::gunzip(*text, path, largest);
+    if (!text) return text.problems();
+    return read_samples(*text, path);
+}
+
 }  // namespace
+
+Result<std::vector<NamedSamples>> read_sample_files(const std::vector<std::string>& paths) {
+    std::vector<NamedSamples> files;
+    Problems problems;
+    for (const std::string& path : paths) {
+        auto file = read_sample_file(path);
+        if (file)
+            files.push_back({path, std::move(*file)});
+        else
+            problems.insert(problems.end(), file.problems().begin(), file.problems().end());
+    }
+    if (!problems.empty()) return problems;
+    return files;
+}
 
 std::string list_text(const std::vector<NamedSamples>& files) {
     std::string text;

@@ -15,6 +15,9 @@ struct NamedSamples {
     SampleFile file;
 };
 
+/// Compressed files too; "-" is standard input.
+Result<std::vector<NamedSamples>> read_sample_files(const std::vector<std::string>& paths);
+
 std::string list_text(const std::vector<NamedSamples>& files);
 std::string show_text(const std::vector<NamedSamples>& files);
 
