@@ -118,12 +118,14 @@ const Verb table[] = {
      help_only,
      nullptr},
     {"samples",
-     "merge|list|show ...",
+     "list|show|peaks FILE...\nmerge FILE... --out FILE\nspread FILE FILE",
      "handle files of samples",
-     "Runs `tilewright-measure samples` with the same arguments; `tilewright-measure --help` has its flags.",
-     {0, any_number},
-     help_only,
-     nullptr},
+     "FILE is JSON Lines as `tilewright-measure` writes them, compressed or not (docs/samples.md). list counts by op, "
+     "clock and status; show prints a line a sample; peaks the best products, bandwidths and launch costs; merge keeps "
+     "samples with equal keys and says so; spread tells how far two runs of the same ops differ.",
+     {2, any_number},
+     samples_flags,
+     run_samples},
 };
 
 }  // namespace

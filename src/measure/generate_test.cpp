@@ -102,6 +102,7 @@ TEST(Samples, MergeKeepsDuplicateKeysAndSaysSo) {
     EXPECT_EQ(read_samples(merged.text, "m")->samples.size(), 2U);
     EXPECT_NE(list_text({{"m", *read_samples(merged.text, "m")}}).find("1 have a key"), std::string::npos);
     EXPECT_NE(show_text({{"a", a}}).find("m=1"), std::string::npos);
+    EXPECT_EQ(show_text({{"a", a}}).find("TFLOP/s"), std::string::npos) << "the sample says no FLOPs";
 }
 
 }  // namespace

@@ -169,8 +169,7 @@ int run_merge(const std::vector<NamedSamples>& files, const std::string& out) {
     } else if (std::ofstream target(out, std::ios::binary); !(target << merged.text << std::flush)) {
         return complain(Problems{{out, 0, "could not be written", ""}});
     }
-    std::fprintf(stderr, "%zu samples; %zu identical lines left out; %zu duplicate keys, all kept\n", merged.samples,
-                 merged.identical, merged.duplicates);
+    std::fputs(merge_note(merged).c_str(), stderr);
     return fine;
 }
 

@@ -28,16 +28,22 @@ double tera_per_second(double amount, const Sample& sample) {
     return sample.time.median_us > 0.0 ? amount / sample.time.median_us * 1e-6 : 0.0;
 }
 
+/// As blanks when it is zero, which stands for what was not read or does not apply.
+std::string known(const char* format, double value) {
+    const std::string text = formatted(format, value);
+    return value > 0.0 ? text : std::string(text.size(), ' ');
+}
+
 std::string show_line(const Sample& sample) {
     const std::string clock(name_of(sample.clock));
     if (sample.status != SampleStatus::Ok) {
         return sample.op + " " + sizes_text(sample) + " " + clock + " " + std::string(name_of(sample.status)) + ": " +
                sample.reason + "\n";
     }
-    return formatted("%-9s %-9s %12.3f us  %5.0f MHz  %7.1f TFLOP/s  %6.3f TB/s  ", sample.op.c_str(), clock.c_str(),
-                     sample.time.median_us, sample.clock_mhz, tera_per_second(sample.flops, sample),
-                     tera_per_second(sample.bytes, sample)) +
-           sizes_text(sample) + (sample.reason.empty() ? "" : "  (" + sample.reason + ")") + "\n";
+    return formatted("%-10s %-9s %12.3f us  ", sample.op.c_str(), clock.c_str(), sample.time.median_us) +
+           known("%5.0f MHz  ", sample.clock_mhz) + known("%7.1f TFLOP/s  ", tera_per_second(sample.flops, sample)) +
+           known("%6.3f TB/s  ", tera_per_second(sample.bytes, sample)) + sizes_text(sample) +
+           (sample.reason.empty() ? "" : "  (" + sample.reason + ")") + "\n";
 }
 
 Result<SampleFile> read_sample_file(const std::string& path) {
@@ -111,6 +117,11 @@ Merged merge(const std::vector<NamedSamples>& files) {
         }
     }
     return merged;
+}
+
+std::string merge_note(const Merged& merged) {
+    return formatted("%zu samples; %zu identical lines left out; %zu duplicate keys, all kept\n", merged.samples,
+                     merged.identical, merged.duplicates);
 }
 
 std::string peak_text(const std::vector<Sample>& samples) {
