@@ -52,6 +52,11 @@ Problems check_baseline(const Arguments& arguments, const Request& request, cons
     const bool only_tp = std::all_of(found.begin(), found.end(), [](const Problem& p) { return p.where == "tp"; });
     if (!only_tp) return misfit(arguments, request);
     for (const Problem& problem : found) warn(session, problem.what + "; the baseline is priced as if padded");
+    const std::int64_t tp = request.workload.parallel.tp, ffn = request.shape.ffn;
+    if (ffn % tp != 0) {
+        warn(session, "ffn " + std::to_string(ffn) + " is no multiple of tp " + std::to_string(tp) +
+                          "; the baseline is priced with " + std::to_string(ceil_div(ffn, tp)) + " columns a GPU");
+    }
     return {};
 }
 

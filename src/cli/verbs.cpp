@@ -77,9 +77,8 @@ const Verb table[] = {
      "SHAPE... --gpu NAME -o FILE.html\nSHAPE --gpu NAME --svg NAME -o FILE.svg",
      "a page to look at: where the time goes, what wastes the chip, what each dimension does",
      "The page is one self-contained file of HTML about up to four shapes. With --svg, one of its pictures instead, "
-     "for a paper: time, front, "
-     "front-kv, "
-     "tiles, roofline, or throughput against a dimension (hidden, ffn, vocab, heads, batch, seq).",
+     "for a paper: time, front, front-kv, serving, tiles, roofline, or throughput against a dimension (hidden, ffn, "
+     "vocab, heads, batch, seq).",
      {1, most_in_a_page},
      report_flags,
      run_report},
