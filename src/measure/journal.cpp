@@ -46,7 +46,7 @@ bool may_be_torn(std::string_view line) {
 Result<std::string> read_whole_file(const std::string& path) {
     if (path == "-") return read_all(STDIN_FILENO, path);
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) return Problem{path, 0, std::strerror(errno), ""};
+    if (file < 0) return Problem{path, 0, std::strerror(errno), "check the path"};
     Result<std::string> text = read_all(file, path);
     ::close(file);
     return text;
@@ -64,7 +64,7 @@ Result<std::unique_ptr<Journal>> Journal::open(const std::string& path, Failures
 
 Problems Journal::load(const std::string& path, Failures failures) {
     file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    if (file_ < 0) return {{path, 0, std::strerror(errno), ""}};
+    if (file_ < 0) return {{path, 0, std::strerror(errno), "name a file that can be written"}};
     const Result<std::string> text = read_all(file_, path);
     if (!text) return text.problems();
     const std::size_t whole = text->rfind('\n') == std::string::npos ? 0 : text->rfind('\n') + 1;
