@@ -108,7 +108,7 @@ std::optional<render::TileMap> tile_map_of(const GraphCost& step) {
 render::Report make_report(const Request& request) {
     const Pricer pricer = request.pricer();
     Search search(request.shape, request.workload, {{pricer, 1.0}});
-    search.coarsen(largest_space);
+    search.coarsen(largest_space / 10.0);  // the answer is one page, and soon there
     render::Report report;
     report.advice = {predict(request, render::Scope::Model), lint(request.shape, request.workload, pricer),
                      run_slices(search, core_count())};

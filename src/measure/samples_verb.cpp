@@ -24,6 +24,10 @@ std::string formatted(const char* format, Arguments... arguments) {
     return line;
 }
 
+std::string counted(std::size_t count, const std::string& what) {
+    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
 double tera_per_second(double amount, const Sample& sample) {
     return sample.time.median_us > 0.0 ? amount / sample.time.median_us * 1e-6 : 0.0;
 }
@@ -80,8 +84,8 @@ std::string list_text(const std::vector<NamedSamples>& files) {
             ++counts[sample.op + " " + std::string(name_of(sample.clock)) + " " + std::string(name_of(sample.status))];
             if (!keys.insert(key(sample)).second) ++duplicates;
         }
-        text += formatted("%s: %zu samples, %zu runs%s\n", named.name.c_str(), named.file.samples.size(),
-                          named.file.runs.size(), named.file.torn ? ", the last line is torn" : "");
+        text += named.name + ": " + counted(named.file.samples.size(), "sample") + ", " +
+                counted(named.file.runs.size(), "run") + (named.file.torn ? ", the last line is torn" : "") + "\n";
         for (const auto& [what, count] : counts) text += formatted("  %8zu %s\n", count, what.c_str());
         if (duplicates > 0) text += formatted("  %8zu have a key that came before\n", duplicates);
     }
