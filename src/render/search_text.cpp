@@ -130,22 +130,34 @@ void append_by_gpu(std::string& out, const SearchReport& report, const Style& st
     if (!table.empty()) table.append_to(out, style);
 }
 
+/// Whether the shape is as wide or as deep as the space goes by itself, so that a larger one may be better.
+bool at_the_edge(const SearchReport& report, const Shape& shape) {
+    const auto reached = [&](Knob knob, std::int64_t Shape::*field) {
+        const Axis& axis = report.options.axis(knob);
+        return !axis.fixed && axis.low == 0 && axis.values.empty() && shape.*field >= 2 * report.baseline.shape.*field;
+    };
+    return reached(Knob::Hidden, &Shape::hidden) || reached(Knob::Layers, &Shape::layers);
+}
+
 /// What to take where the size is not the baseline's.
-std::string other_size_text(const SearchResult& found, std::string_view which) {
-    const Candidate* best = found.best();
+std::string other_size_text(const SearchReport& report, std::string_view which) {
+    const Candidate* best = report.found.best();
     if (best == nullptr) return "none of the space will do; --hidden A..B and --layers A..B allow others.";
-    return fmt::format("{}: {}, {} parameters ({}), {} the speed.", which, changes_text(*best),
+    return fmt::format("{}: {}, {} parameters ({}), {} the speed.{}", which, changes_text(*best),
                        count_text(static_cast<double>(best->params)), change_text(best->parameter_change),
-                       speedup_text(best->speedup));
+                       speedup_text(best->speedup),
+                       at_the_edge(report, best->shape)
+                           ? " It lies at the edge of the space; --hidden A..B and --layers A..B widen it."
+                           : "");
 }
 
 std::string advice_text(const SearchReport& report) {
     const Budget& budget = report.options.budget;
     const Between params = report.options.guards.params;
-    if (budget.time || budget.memory) return other_size_text(report.found, "the largest within the budget");
-    if (budget.flops_per_token) return other_size_text(report.found, "the fastest with so many FLOPs");
+    if (budget.time || budget.memory) return other_size_text(report, "the largest within the budget");
+    if (budget.flops_per_token) return other_size_text(report, "the fastest with so many FLOPs");
     const bool another = params.low > 1.0 || params.high < 1.0;
-    return another ? other_size_text(report.found, "the fastest of that size") : recommendation(report.found);
+    return another ? other_size_text(report, "the fastest of that size") : recommendation(report.found);
 }
 
 /// Beside an interval that does not lie above one.
