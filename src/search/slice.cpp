@@ -130,7 +130,9 @@ void Space::list_layers(Slice& slice) const {
     const double own = static_cast<double>(baseline_.layers);
     const double aspect = static_cast<double>(baseline_.hidden) / own;
     const Between guard = options_.guards.aspect;
-    const std::vector<std::int64_t> all = steps(Knob::Layers, {own * options_.guards.min_depth, own * 2.0});
+    constexpr double most = 0x1p31;  // as validate(Shape) has it
+    const double deepest = std::min(most, own * 2.0);
+    const std::vector<std::int64_t> all = steps(Knob::Layers, {own * options_.guards.min_depth, deepest});
     slice.listed += effort(all);
     for (const std::int64_t layers : all) {
         const double ratio = static_cast<double>(slice.shape.hidden) / static_cast<double>(layers) / aspect;
