@@ -7,6 +7,7 @@ Cycles are turned into a rate at the device's top clock, so that the power cap d
 standard error, gives for each layout, dimension and largest power of two dividing it the median rate and the algorithms.
 """
 import collections
+import gzip
 import json
 import statistics
 import sys
@@ -18,7 +19,7 @@ COLOURS = {1: "#c0392b", 2: "#d98324", 4: "#c8b400", 8: "#2e86c1", 16: "#1b4f72"
 
 def read(path):
     runs, points = {}, []
-    with open(path, encoding="utf-8") as lines:
+    with (gzip.open if path.endswith(".gz") else open)(path, "rt", encoding="utf-8") as lines:
         for line in lines:
             record = json.loads(line)
             if record["schema"] == "tilewright.run/1":

@@ -13,7 +13,7 @@ foreach(name IN LISTS measure_host)
 endforeach()
 add_library(tilewright_measure STATIC ${measure_host_sources})
 target_compile_options(tilewright_measure PRIVATE ${TILEWRIGHT_WARNINGS})
-target_link_libraries(tilewright_measure PUBLIC tilewright_sample)
+target_link_libraries(tilewright_measure PUBLIC tilewright_sample PRIVATE tilewright_read)
 
 file(GLOB measure_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/measure/*_test.cpp)
 if(TILEWRIGHT_TESTS AND measure_tests)

@@ -34,7 +34,7 @@ const std::map<std::string, Names> may_include = {
     {"measure", {"quantity", "shape", "ops", "device", "sample", "read"}},
     {"cli",
      {"quantity", "shape", "ops", "device", "cost", "lint", "search", "plan", "sample", "fit", "read", "render",
-      "experiment"}},
+      "experiment", "measure"}},
 };
 
 /// The stage each public header belongs to, where it is not the folder of its own name.

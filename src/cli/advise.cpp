@@ -16,9 +16,9 @@ Result<int> run_advise(const Arguments& arguments, Session& session) {
     if (!request) return request.problems();
     if (Problems problems = misfit(arguments, *request); !problems.empty()) return problems;
     const Pricer pricer = request->pricer();
-    const Search search(request->shape, request->workload, {{pricer, 1.0}});
     const render::Advice advice{predict(*request, render::Scope::Model),
-                                lint(request->shape, request->workload, pricer), run_slices(search, core_count())};
+                                lint(request->shape, request->workload, pricer),
+                                run_soon(Search(request->shape, request->workload, {{pricer, 1.0}}))};
     session.out = arguments.has("--json") ? advise_json(advice) : advise_text(advice, session.out_style);
     return interrupted() ? exit_interrupted : exit_fine;
 }

@@ -1,4 +1,4 @@
-// `measure` and `samples` live in a program of their own, the only one with CUDA; this finds and becomes it.
+// `measure` is a program of its own, the only one with CUDA; this finds and becomes it.
 #include <sys/wait.h>
 #include <unistd.h>
 

@@ -120,8 +120,9 @@ void apply_shape_flags(const Arguments& arguments, Shape& shape) {
     const FlagGroup group = shape_flags();
     for (const Flag& flag : group.flags) {
         const auto value = arguments.text(flag.name);
-        const bool searched = value && value->find_first_of(",.") != std::string::npos;  // a list or a range
-        if (value && !searched) shape.name += " " + flag.name + " " + *value;
+        if (!value) continue;
+        const bool searched = *value == "both" || value->find_first_of(",.") != std::string::npos;  // a list or a range
+        if (!searched) shape.name += " " + flag.name + " " + *value;
     }
     for (const Dimension& dimension : dimensions()) {
         if (const auto value = arguments.count(flag_of(dimension.name))) set_dimension(shape, dimension.name, *value);

@@ -62,7 +62,8 @@ std::vector<FlagGroup> report_flags() {
             {"Output",
              {{"--output", "FILE", "the page or the picture (stdout)", Kind::Text},
               {"--svg", "NAME|NAME.svg",
-               "one picture instead, to stdout or into the file of its name: time, front, serving, tiles, roofline, or "
+               "one picture instead, to stdout or into the file of its name: time, front, front-kv, serving, tiles, "
+               "roofline, or "
                "a dimension",
                Kind::Text},
               {"--json", "", "the values of the page as JSON", Kind::Switch},

@@ -107,10 +107,9 @@ std::optional<render::TileMap> tile_map_of(const GraphCost& step) {
 
 render::Report make_report(const Request& request) {
     const Pricer pricer = request.pricer();
-    const Search search(request.shape, request.workload, {{pricer, 1.0}});
     render::Report report;
     report.advice = {predict(request, render::Scope::Model), lint(request.shape, request.workload, pricer),
-                     run_slices(search, core_count())};
+                     run_soon(Search(request.shape, request.workload, {{pricer, 1.0}}))};
     for (const Shown& shown : shown_beside(report.advice.found)) {
         report.alternatives.push_back(alternative(request, shown));
     }

@@ -56,7 +56,7 @@ int dispatch(std::span<const std::string> typed, Session& session) {
     if (verb == nullptr) return fail(session, {unknown_verb(word)});
     const auto rest = typed.subspan(1);
     if (verb->run == nullptr && !asks_help(rest)) {
-        return run_measure_program(word == "measure" ? rest : typed, session);
+        return run_measure_program(rest, session);
     }
     return run_verb(*verb, rest, session);
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 
 #include "cli/interrupt.h"
 #include "cli/request.h"
@@ -14,8 +15,6 @@
 
 namespace tilewright::cli {
 namespace {
-
-constexpr double largest_space = 1e9;  ///< shapes; a few minutes on two cores
 
 /// The request on the first GPU of --gpu, and that GPU with the others.
 struct BasketRequest {
@@ -33,14 +32,16 @@ Result<BasketRequest> ask(const Arguments& arguments, Session& session) {
     Result<Request> request = make_request(first, arguments.operands[0], session);
     if (!request) return request.problems();
     BasketRequest asked{std::move(*request), {}, {}};
-    asked.targets.push_back({asked.request.pricer(), names->front().weight});
-    asked.gpus.push_back({asked.request.device.name, names->front().weight});
+    const auto add = [&](const Device& device, const Pricer& pricer, double weight) {
+        asked.targets.push_back({pricer, weight});
+        asked.gpus.push_back({device.name, weight});
+    };
+    add(asked.request.device, asked.request.pricer(), names->front().weight);
     for (std::size_t i = 1; i < names->size(); ++i) {
         const Result<FoundDevice> found = find_gpu((*names)[i].name);
         if (!found) return found.problems();
         const Pricer pricer(found->device, find_profile(found->device), asked.request.workload.clock);
-        asked.targets.push_back({pricer, (*names)[i].weight});
-        asked.gpus.push_back({found->device.name, (*names)[i].weight});
+        add(found->device, pricer, (*names)[i].weight);
     }
     return asked;
 }
@@ -51,6 +52,11 @@ Problems check_baseline(const Arguments& arguments, const Request& request, cons
     const bool only_tp = std::all_of(found.begin(), found.end(), [](const Problem& p) { return p.where == "tp"; });
     if (!only_tp) return misfit(arguments, request);
     for (const Problem& problem : found) warn(session, problem.what + "; the baseline is priced as if padded");
+    const std::int64_t tp = request.workload.parallel.tp, ffn = request.shape.ffn;
+    if (ffn % tp != 0) {
+        warn(session, "ffn " + std::to_string(ffn) + " is no multiple of tp " + std::to_string(tp) +
+                          "; the baseline is priced with " + std::to_string(ceil_div(ffn, tp)) + " columns a GPU");
+    }
     return {};
 }
 
@@ -59,10 +65,13 @@ Problems check_size(const Arguments& arguments, Search& search) {
     if (const auto limit = arguments.count("--limit")) {
         if (*limit < 1) return {{"--limit", 0, "is not positive", "say --limit 1000000"}};
         search.coarsen(static_cast<double>(*limit));
-        return {};
+        if (!std::isinf(search.size_bound())) return {};
+        return {{"--limit", 0, "cannot widen the steps of this space so far", "narrow a range or fix a dimension"}};
     }
     if (size <= largest_space) return {};
-    return {{"search", 0, "the space has about " + render::grouped_text(size) + " shapes, more than a billion",
+    const std::string many = std::isinf(size) ? "more shapes than can be listed"
+                                              : "about " + render::grouped_text(size) + " shapes, more than a billion";
+    return {{"search", 0, "the space has " + many,
              "take wider steps (--step), fix a dimension (--fix), or let --limit 100000000 widen the steps"}};
 }
 
@@ -102,6 +111,10 @@ Result<int> run_search(const Arguments& arguments, Session& session) {
     report.found = run_slices(search, static_cast<std::size_t>(threads));
     report.options = *options;
     report.gpus = asked->gpus;
+    const OpGraph step = lower(request.shape, request.workload);
+    for (std::size_t i = 0; i < report.gpus.size(); ++i) {
+        report.gpus[i].evidence = price(step, asked->targets[i].pricer).sum.evidence;
+    }
     if (search.size_bound() < whole) report.wider_steps = search.steps_text();
     if (!report.wider_steps.empty()) report.found.exhaustive = false;
     if (Problems problems = folder.write(report, session); !problems.empty()) return problems;

@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cctype>
+#include <tuple>
 #include <utility>
 
 #include "read/suggest.h"
+#include "shape/limits.h"
 
 namespace tilewright::cli {
 namespace {
@@ -49,12 +51,15 @@ std::optional<Between> parse_between(const std::string& text) {
     return Between{*low, *high};
 }
 
-/// "2.7b±2%" or "2.7b+-2%" as a range; without a tolerance, one percent.
-std::optional<Between> parse_about(const std::string& text) {
-    auto parts = cut(text, "±");
-    if (!parts) parts = cut(text, "+-");
+std::optional<std::pair<std::string, std::string>> cut_tolerance(const std::string& text) {
+    const auto parts = cut(text, "±");
+    return parts ? parts : cut(text, "+-");
+}
+
+/// "2.7b±2%" or "2.7b+-2%" as a range; `share` where the text has no tolerance of its own.
+std::optional<Between> parse_about(const std::string& text, double share) {
+    const auto parts = cut_tolerance(text);
     const auto size = parse_sized(parts ? parts->first : text, counts);
-    double share = 0.01;
     if (parts) {
         if (!parts->second.ends_with('%')) return std::nullopt;
         const auto percent = parse_real(parts->second.substr(0, parts->second.size() - 1));
@@ -65,17 +70,41 @@ std::optional<Between> parse_about(const std::string& text) {
     return Between{*size * (1.0 - share), *size * (1.0 + share)};
 }
 
+/// A size as a shape may have it.
+std::optional<std::int64_t> parse_size(std::string_view text) {
+    const auto size = parse_count(text);
+    return size && *size >= 1 && *size <= max_size ? size : std::nullopt;
+}
+
+/// "16..64".
+std::optional<std::pair<std::int64_t, std::int64_t>> parse_range(const std::string& text) {
+    const auto ends = cut(text, "..");
+    const auto low = ends ? parse_size(ends->first) : std::nullopt;
+    const auto high = ends ? parse_size(ends->second) : std::nullopt;
+    if (!low || !high || *high < *low) return std::nullopt;
+    return std::pair{*low, *high};
+}
+
+/// "gelu,swiglu".
+template <class E>
+std::string both() {
+    std::string words = choices<E>();
+    std::replace(words.begin(), words.end(), '|', ',');
+    return words;
+}
+
 class Parser {
 public:
     Parser(const Arguments& arguments, const Shape& shape) : arguments_(arguments), shape_(shape) {}
 
     Result<SearchOptions> run() {
         for (std::size_t i = 0; i < axis_count; ++i) take_axis(i);
-        take_list("--batch", options_.batches);
-        take_list("--tp", options_.tps);
+        take_workloads("--batch", options_.batches);
+        take_workloads("--tp", options_.tps);
         take_words("--mlp", options_.mlps);
         take_words("--block", options_.blocks);
         take_fixed();
+        check_fixed();
         take_steps();
         take_guards();
         take_size();
@@ -97,26 +126,28 @@ private:
         const auto text = arguments_.text(flag);
         if (!text || parse_count(*text)) return;
         Axis& axis = options_.axes[i];
-        if (const auto ends = cut(*text, "..")) {
-            const auto low = parse_count(ends->first), high = parse_count(ends->second);
-            if (low && high && *low > 0 && *high >= *low) {
-                axis.low = *low;
-                axis.high = *high;
-                return;
-            }
+        if (const auto range = parse_range(*text)) {
+            std::tie(axis.low, axis.high) = *range;
+        } else {
+            take_list(flag, *text, axis.values);
         }
-        take_list(flag, axis.values);
     }
 
-    void take_list(const std::string& flag, std::vector<std::int64_t>& values) {
+    /// A workload is priced for each value, so that a range is a list.
+    void take_workloads(const std::string& flag, std::vector<std::int64_t>& values) {
+        constexpr std::int64_t most = 1024;
         const auto text = arguments_.text(flag);
         if (!text || parse_count(*text)) return;
-        for (const std::string& word : split(*text, ',')) {
-            const auto value = parse_count(word);
-            if (!value || *value < 1) {
-                add(flag, "'" + *text + "' is no number, range or list", "say 20, 16..64 or 16,20,32");
-                return;
-            }
+        const auto range = parse_range(*text);
+        if (!range) return take_list(flag, *text, values);
+        if (range->second - range->first >= most) return add(flag, "'" + *text + "' is too many", "say 1,2,4,8");
+        for (std::int64_t value = range->first; value <= range->second; ++value) values.push_back(value);
+    }
+
+    void take_list(const std::string& flag, const std::string& text, std::vector<std::int64_t>& values) {
+        for (const std::string& word : split(text, ',')) {
+            const auto value = parse_size(word);
+            if (!value) return add(flag, "'" + text + "' is no number, range or list", "say 20, 16..64 or 16,20,32");
             values.push_back(*value);
         }
     }
@@ -125,9 +156,9 @@ private:
     void take_words(const std::string& flag, std::vector<E>& values) {
         const auto text = arguments_.text(flag);
         if (!text || find_named<E>(*text)) return;
-        for (const std::string& word : split(*text, ',')) {
+        for (const std::string& word : split(*text == "both" ? both<E>() : *text, ',')) {
             const auto value = find_named<E>(word);
-            if (!value) return add(flag, "'" + word + "' is not one of its values", "use " + choices<E>() + " or both");
+            if (!value) return add(flag, "'" + word + "' is not one of its values", "use " + choices<E>() + "|both");
             values.push_back(*value);
         }
     }
@@ -151,7 +182,12 @@ private:
         }
         if (!only) return;
         std::vector<const Axis*> free;
-        for (const std::string& word : split(*only, ',')) free.push_back(named("--only", word));
+        for (const std::string& word : split(*only, ',')) {
+            const Axis* axis = named("--only", word);
+            if (axis != nullptr && axis->fixed)
+                add("--only", "'" + word + "' is in --fix too", "name it in one of them");
+            free.push_back(axis);
+        }
         const auto is_free = [&](Knob knob) { return std::count(free.begin(), free.end(), &options_.axis(knob)) > 0; };
         const bool heads = is_free(Knob::Heads) || is_free(Knob::HeadDim);  // one follows from the other
         for (std::size_t i = 0; i < axis_count; ++i) {
@@ -161,12 +197,21 @@ private:
         }
     }
 
+    /// A dimension cannot both stay and vary.
+    void check_fixed() {
+        for (std::size_t i = 0; i < axis_count; ++i) {
+            const Axis& axis = options_.axes[i];
+            if (!axis.fixed || (axis.low == 0 && axis.values.empty())) continue;
+            add(flag_of(knob_names[i]), "varies what --fix or --only keeps", "leave one of them out");
+        }
+    }
+
     void take_steps() {
         const auto text = arguments_.text("--step");
         for (const std::string& word : text ? split(*text, ',') : std::vector<std::string>{}) {
             const auto sides = cut(word, "=");
-            const auto value = sides ? parse_count(sides->second) : std::nullopt;
-            if (!value || *value < 1) return add("--step", "'" + word + "' is no step", "say --step ffn=8,hidden=64");
+            const auto value = sides ? parse_size(sides->second) : std::nullopt;
+            if (!value) return add("--step", "'" + word + "' is no step", "say --step ffn=8,hidden=64");
             if (Axis* axis = named("--step", sides->first)) axis->step = *value;
         }
     }
@@ -188,9 +233,18 @@ private:
         guards.fewer_kv_heads = arguments_.has("--fewer-kv-heads");
         if (guards.max_flops <= 0) add("--max-flops", "is not positive", "1.03 allows three percent more");
         if (guards.min_depth <= 0) add("--min-depth", "is not positive", "0.5 allows half the layers");
-        const double tolerance = arguments_.real("--tolerance").value_or(0.01);
-        if (tolerance < 0 || tolerance > 1) add("--tolerance", "is not between 0 and 1", "0.01 allows one percent");
-        guards.params = {1.0 - tolerance, 1.0 + tolerance};
+        tolerance_ = arguments_.real("--tolerance").value_or(0.01);
+        if (tolerance_ < 0 || tolerance_ > 1) add("--tolerance", "is not between 0 and 1", "0.01 allows one percent");
+        guards.params = {1.0 - tolerance_, 1.0 + tolerance_};
+    }
+
+    /// Guards that another way of holding the size leaves without a meaning.
+    void check_size(const std::string& flag, const std::string& text) {
+        const auto refuse = [&](const char* guard) {
+            if (arguments_.has(guard)) add(guard, "is not held beside " + flag + " " + text, "leave one of them out");
+        };
+        if (flag != "--params") refuse("--max-flops");
+        if (flag == "--time" || flag == "--memory" || cut_tolerance(text)) refuse("--tolerance");
     }
 
     /// What the size is held by; the last of these flags would win, so that only one is taken.
@@ -202,16 +256,17 @@ private:
         if (given.size() > 1) return add(given[1], "is given beside " + given[0], "give one of them");
         if (given.empty()) return;
         const std::string text = *arguments_.text(given[0]);
+        check_size(given[0], text);
         Budget& budget = options_.budget;
         if (given[0] == "--params") {
-            const auto range = parse_about(text);
+            const auto range = parse_about(text, tolerance_);
             if (!range) return add("--params", "'" + text + "' is no size", "say 2.7b±2% or 2.7b+-2%");
             const double own = static_cast<double>(count_parameters(shape_).total);
             options_.guards.params = {range->low / own, range->high / own};
             const double size = 0.5 * (range->low + range->high) / own;  // FLOPs go with it
             if (!arguments_.has("--max-flops")) options_.guards.max_flops *= size;
         } else if (given[0] == "--flops") {
-            budget.flops_per_token = parse_about(text);
+            budget.flops_per_token = parse_about(text, tolerance_);
             if (!budget.flops_per_token) add("--flops", "'" + text + "' is no size", "say 16g±2%");
         } else if (given[0] == "--time") {
             const auto time = parse_sized(text, times);
@@ -227,6 +282,7 @@ private:
     const Arguments& arguments_;
     const Shape& shape_;
     SearchOptions options_;
+    double tolerance_ = 0.01;
     Problems problems_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -68,6 +69,14 @@ SearchResult run_slices(const Search& search, std::size_t threads) {
     SearchResult result = search.finish(work.kept());
     result.exhaustive = !interrupted();
     if (!result.exhaustive) result.shapes_in_space = static_cast<std::int64_t>(search.size_bound());
+    return result;
+}
+
+SearchResult run_soon(Search search) {
+    const double whole = search.size_bound();
+    search.coarsen(largest_space / 10.0);
+    SearchResult result = run_slices(search, core_count());
+    if (search.size_bound() < whole || std::isinf(whole)) result.exhaustive = false;
     return result;
 }
 

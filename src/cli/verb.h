@@ -55,6 +55,8 @@ std::vector<FlagGroup> reproduce_flags();
 Result<int> run_models(const Arguments& arguments, Session& session);
 Result<int> run_devices(const Arguments& arguments, Session& session);
 std::vector<FlagGroup> catalogue_flags();
+Result<int> run_samples(const Arguments& arguments, Session& session);
+std::vector<FlagGroup> samples_flags();
 
 /// Hands the rest of the command line to `tilewright-measure`; returns only when that program cannot be run.
 int run_measure_program(std::span<const std::string> arguments, const Session& session);

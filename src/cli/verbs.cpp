@@ -77,9 +77,8 @@ const Verb table[] = {
      "SHAPE... --gpu NAME -o FILE.html\nSHAPE --gpu NAME --svg NAME -o FILE.svg",
      "a page to look at: where the time goes, what wastes the chip, what each dimension does",
      "The page is one self-contained file of HTML about up to four shapes. With --svg, one of its pictures instead, "
-     "for a paper: time, front, "
-     "front-kv, "
-     "tiles, roofline, or throughput against a dimension (hidden, ffn, vocab, heads, batch, seq).",
+     "for a paper: time, front, front-kv, serving, tiles, roofline, or throughput against a dimension (hidden, ffn, "
+     "vocab, heads, batch, seq).",
      {1, most_in_a_page},
      report_flags,
      run_report},
@@ -118,12 +117,14 @@ const Verb table[] = {
      help_only,
      nullptr},
     {"samples",
-     "merge|list|show ...",
+     "list|show|peaks FILE...\nmerge FILE... --out FILE\nspread FILE FILE",
      "handle files of samples",
-     "Runs `tilewright-measure samples` with the same arguments; `tilewright-measure --help` has its flags.",
-     {0, any_number},
-     help_only,
-     nullptr},
+     "FILE is JSON Lines as `tilewright-measure` writes them, compressed or not (docs/samples.md). list counts by op, "
+     "clock and status; show prints a line a sample; peaks the best products, bandwidths and launch costs; merge keeps "
+     "samples with equal keys and says so; spread tells how far two runs of the same ops differ.",
+     {2, any_number},
+     samples_flags,
+     run_samples},
 };
 
 }  // namespace

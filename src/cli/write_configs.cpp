@@ -2,7 +2,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <set>
 
 #include "render/config_json.h"
 #include "tilewright/names.h"
@@ -71,11 +70,12 @@ Problems ConfigFolder::open(const std::string& path) {
 
 Problems ConfigFolder::write(const render::SearchReport& report, const Session& session) const {
     if (path_.empty()) return {};
-    std::set<std::string> all_lost;
     Problems problems;
     const auto write = [&](const std::string& name, const Shape& shape) {
         const Config config = config_of(shape);
-        all_lost.insert(config.lost.begin(), config.lost.end());
+        for (const std::string& what : config.lost) {
+            warn(session, name + ": no config.json of transformers says this with the rest: " + what);
+        }
         const Problems found = write_file(fs::path(path_) / name, config.text);
         problems.insert(problems.end(), found.begin(), found.end());
     };
@@ -85,8 +85,6 @@ Problems ConfigFolder::write(const render::SearchReport& report, const Session& 
         std::replace(stem.begin(), stem.end(), ' ', '-');
         for (std::size_t i = 0; i < list->size(); ++i) write(stem + "-" + std::to_string(i + 1), (*list)[i].shape);
     }
-    for (const std::string& what : all_lost)
-        warn(session, "no config.json of transformers says this with the rest: " + what);
     return problems;
 }
 

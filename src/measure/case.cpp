@@ -24,7 +24,7 @@ constexpr std::array attention_columns = {
     Column{"q_len", "", "", "query tokens of a sequence"},
     Column{"kv_len", "", "", "key tokens of a sequence"},
     Column{"head_dim", "", "", "size of one head"},
-    Column{"causal", "1", "", "1: a query sees only keys up to its own place"},
+    Column{"causal", "1", "0|1", "1: a query sees only keys up to its own place"},
     Column{"pass", "forward", "forward|backward", "backward is all of it, without the forward"},
     Column{"backend", "cudnn", "cudnn|unfused", "unfused: batched GEMM, masked softmax, batched GEMM"},
     Column{"dtype", "bf16", "bf16|fp16", "type of q, k, v"},
@@ -116,8 +116,9 @@ std::string fault_of(const Column& column, std::string_view value) {
     if (!column.words.empty() && !is_one_of(value, column.words)) {
         return name + " is '" + std::string(value) + "', not one of " + std::string(column.words);
     }
-    if (column.words.empty() && !whole_number(value))
-        return name + " is '" + std::string(value) + "', not a whole number";
+    const std::int64_t least = column.fallback == "0" ? 0 : 1;
+    if (column.words.empty() && whole_number(value).value_or(-1) < least)
+        return name + " is '" + std::string(value) + "', not a whole number from " + std::to_string(least);
     return "";
 }
 

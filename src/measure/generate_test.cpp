@@ -90,6 +90,7 @@ TEST(Spread, ComparesByKey) {
     EXPECT_NEAR(rows[0].time.mean, 0.05, 1e-12);
     EXPECT_NEAR(rows[0].cycles.mean, 0.005, 1e-12);
     EXPECT_NE(spread_table(rows).find("5.00%"), std::string::npos);
+    EXPECT_EQ(spread_of({timed("1", 10, 0)}, {timed("1", 10, 0)})[0].cycles.mean, 0.0) << "cycles were not counted";
 }
 
 TEST(Samples, MergeKeepsDuplicateKeysAndSaysSo) {
@@ -102,6 +103,7 @@ TEST(Samples, MergeKeepsDuplicateKeysAndSaysSo) {
     EXPECT_EQ(read_samples(merged.text, "m")->samples.size(), 2U);
     EXPECT_NE(list_text({{"m", *read_samples(merged.text, "m")}}).find("1 have a key"), std::string::npos);
     EXPECT_NE(show_text({{"a", a}}).find("m=1"), std::string::npos);
+    EXPECT_EQ(show_text({{"a", a}}).find("TFLOP/s"), std::string::npos) << "the sample says no FLOPs";
 }
 
 }  // namespace

@@ -35,12 +35,18 @@ std::string key_today(Sample sample) {
     return key(sample);
 }
 
+/// Whether a line that was cut off somewhere can have been one of ours.
+bool may_be_torn(std::string_view line) {
+    constexpr std::string_view start = R"({"schema":"tilewright.)";
+    return line.substr(0, start.size()) == start.substr(0, line.size());
+}
+
 }  // namespace
 
 Result<std::string> read_whole_file(const std::string& path) {
     if (path == "-") return read_all(STDIN_FILENO, path);
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) return Problem{path, 0, std::strerror(errno), ""};
+    if (file < 0) return Problem{path, 0, std::strerror(errno), "check the path"};
     Result<std::string> text = read_all(file, path);
     ::close(file);
     return text;
@@ -58,14 +64,17 @@ Result<std::unique_ptr<Journal>> Journal::open(const std::string& path, Failures
 
 Problems Journal::load(const std::string& path, Failures failures) {
     file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    if (file_ < 0) return {{path, 0, std::strerror(errno), ""}};
+    if (file_ < 0) return {{path, 0, std::strerror(errno), "name a file that can be written"}};
     const Result<std::string> text = read_all(file_, path);
     if (!text) return text.problems();
     const std::size_t whole = text->rfind('\n') == std::string::npos ? 0 : text->rfind('\n') + 1;
-    repaired_ = whole != text->size();
-    if (repaired_ && ::ftruncate(file_, static_cast<off_t>(whole)) != 0) return {{path, 0, std::strerror(errno), ""}};
     const auto held = read_samples(std::string_view(*text).substr(0, whole), path);
     if (!held) return held.problems();
+    repaired_ = whole != text->size();
+    if (repaired_ && !may_be_torn(std::string_view(*text).substr(whole))) {
+        return {{path, 0, "ends in what is no sample, and is left as it is", "name another file, or a new one"}};
+    }
+    if (repaired_ && ::ftruncate(file_, static_cast<off_t>(whole)) != 0) return {{path, 0, std::strerror(errno), ""}};
     for (const Sample& sample : held->samples) {
         if (failures == Failures::Kept || sample.status != SampleStatus::Failed) keys_.insert(key_today(sample));
     }

@@ -1,5 +1,6 @@
 // tilewright-measure: the verbs. Samples and answers go to standard output or a file, everything else to standard
 // error. Exit codes: 0 fine, 1 a check found wrong results, 2 bad usage or input, 3 device trouble, 130 interrupted.
+#include <cuda_runtime_api.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -52,6 +53,13 @@ int complain(const Fault& fault) {
     return device_trouble;
 }
 
+int complain_of_opening(const Fault& fault) {
+    complain(fault);
+    std::fprintf(stderr, "  fix: run it where an NVIDIA GPU and a driver for CUDA %d are; --plan needs neither\n",
+                 CUDART_VERSION / 1000);
+    return device_trouble;
+}
+
 void show_progress(std::size_t done, std::size_t left, double elapsed_s) {
     static double shown_at = -1.0;
     if (left > 0 && elapsed_s - shown_at < 0.5) return;
@@ -88,7 +96,7 @@ Outcome<std::unique_ptr<Bench>> open_bench(const Options& options, const std::st
 }
 
 int sweep(const std::vector<Job>& jobs, const Options& options, const std::string& command) {
-    std::fprintf(stderr, "%zu samples, at least %.0f s\n", jobs.size(), planned_seconds(jobs));
+    std::fprintf(stderr, "%s\n", plan_text(jobs).c_str());
     if (options.plan) return fine;
     const Result<Ranks> ranks = find_ranks(environment);
     if (options.verb == "collective" && !ranks) return complain(ranks.problems());
@@ -97,7 +105,7 @@ int sweep(const std::vector<Job>& jobs, const Options& options, const std::strin
     if (!journal) return complain(journal.problems());
     if ((*journal)->repaired()) std::fprintf(stderr, "%s: cut off a torn last line\n", options.out.c_str());
     auto bench = open_bench(options, command);
-    if (!bench) return complain(bench.fault());
+    if (!bench) return complain_of_opening(bench.fault());
     catch_interrupts();
     SweepControl control{options.budget_s, &interrupted, {}};
     if (isatty(STDERR_FILENO) != 0) control.progress = show_progress;
@@ -110,7 +118,7 @@ int sweep(const std::vector<Job>& jobs, const Options& options, const std::strin
 int check_all(const std::vector<Job>& jobs, const Options& options, const std::string& command) {
     constexpr double tolerance = 0.02;  // bf16 results of sums in fp32 lie between 1e-3 and 1e-2
     auto bench = CudaBench::open(options.arena_gib, command);
-    if (!bench) return complain(bench.fault());
+    if (!bench) return complain_of_opening(bench.fault());
     int answer = fine;
     for (const Job& job : jobs) {
         const Outcome<double> error = (*bench)->check(job.what);
@@ -139,25 +147,10 @@ int run_ops(const Options& options, const std::string& command) {
     return options.check ? check_all(*jobs, options, command) : sweep(*jobs, options, command);
 }
 
-Result<std::vector<NamedSamples>> read_files(const std::vector<std::string>& paths) {
-    std::vector<NamedSamples> files;
-    Problems problems;
-    for (const std::string& path : paths) {
-        const auto text = read_whole_file(path);
-        auto file = text ? read_samples(*text, path) : Result<SampleFile>(text.problems());
-        if (file)
-            files.push_back({path, std::move(*file)});
-        else
-            problems.insert(problems.end(), file.problems().begin(), file.problems().end());
-    }
-    if (!problems.empty()) return problems;
-    return files;
-}
-
 int run_peaks(const Options& options, const std::string& command) {
     const int answer = sweep(peak_jobs(), options, command);
     if (answer != fine || options.plan || options.out == "-") return answer;
-    const auto files = read_files({options.out});
+    const auto files = read_sample_files({options.out});
     if (files) std::fputs(peak_text(files->front().file.samples).c_str(), stdout);
     return answer;
 }
@@ -176,8 +169,7 @@ int run_merge(const std::vector<NamedSamples>& files, const std::string& out) {
     } else if (std::ofstream target(out, std::ios::binary); !(target << merged.text << std::flush)) {
         return complain(Problems{{out, 0, "could not be written", ""}});
     }
-    std::fprintf(stderr, "%zu samples; %zu identical lines left out; %zu duplicate keys, all kept\n", merged.samples,
-                 merged.identical, merged.duplicates);
+    std::fputs(merge_note(merged).c_str(), stderr);
     return fine;
 }
 
@@ -186,7 +178,7 @@ int run_samples(const Options& options) {
     if (options.words.size() < 2 || (action != "list" && action != "show" && action != "merge" && action != "peaks")) {
         return complain(Problems{{"samples", 0, "needs list, show, peaks or merge, and files", ""}});
     }
-    const auto files = read_files({options.words.begin() + 1, options.words.end()});
+    const auto files = read_sample_files({options.words.begin() + 1, options.words.end()});
     if (!files) return complain(files.problems());
     if (action == "merge") return run_merge(*files, options.out);
     if (action == "peaks")
@@ -198,7 +190,7 @@ int run_samples(const Options& options) {
 
 int run_spread(const Options& options) {
     if (options.words.size() != 2) return complain(Problems{{"spread", 0, "needs two files", ""}});
-    const auto files = read_files(options.words);
+    const auto files = read_sample_files(options.words);
     if (!files) return complain(files.problems());
     std::fputs(spread_table(spread_of((*files)[0].file.samples, (*files)[1].file.samples)).c_str(), stdout);
     return fine;

@@ -100,6 +100,14 @@ std::string padded(std::string text, std::size_t width) {
     return text;
 }
 
+/// What can be asked, besides a family of ops.
+constexpr std::array<std::string_view, 5> other_verbs = {"peaks", "generate", "samples", "spread", "help"};
+
+bool is_verb(std::string_view word) {
+    return find_case_kind(word) != nullptr ||
+           std::find(other_verbs.begin(), other_verbs.end(), word) != other_verbs.end();
+}
+
 }  // namespace
 
 Result<Options> parse_options(const std::vector<std::string>& arguments) {
@@ -109,6 +117,7 @@ Result<Options> parse_options(const std::vector<std::string>& arguments) {
         std::string name = arguments[i];
         if (name.size() < 2 || name.compare(0, 2, "--") != 0) {
             (options.verb.empty() ? options.verb : options.words.emplace_back()) = name;
+            if (!is_verb(options.verb)) return Problem{name, 0, "is no verb", "--help lists them"};
             continue;
         }
         std::optional<std::string> value;

@@ -4,6 +4,8 @@
 #include <map>
 #include <unordered_set>
 
+#include "measure/journal.h"
+#include "read/gzip.h"
 #include "sample/names.h"
 
 namespace tilewright::measure {
@@ -22,8 +24,18 @@ std::string formatted(const char* format, Arguments... arguments) {
     return line;
 }
 
+std::string counted(std::size_t count, const std::string& what) {
+    return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
 double tera_per_second(double amount, const Sample& sample) {
     return sample.time.median_us > 0.0 ? amount / sample.time.median_us * 1e-6 : 0.0;
+}
+
+/// As blanks when it is zero, which stands for what was not read or does not apply.
+std::string known(const char* format, double value) {
+    const std::string text = formatted(format, value);
+    return value > 0.0 ? text : std::string(text.size(), ' ');
 }
 
 std::string show_line(const Sample& sample) {
@@ -32,13 +44,35 @@ std::string show_line(const Sample& sample) {
         return sample.op + " " + sizes_text(sample) + " " + clock + " " + std::string(name_of(sample.status)) + ": " +
                sample.reason + "\n";
     }
-    return formatted("%-9s %-9s %12.3f us  %5.0f MHz  %7.1f TFLOP/s  %6.3f TB/s  ", sample.op.c_str(), clock.c_str(),
-                     sample.time.median_us, sample.clock_mhz, tera_per_second(sample.flops, sample),
-                     tera_per_second(sample.bytes, sample)) +
-           sizes_text(sample) + (sample.reason.empty() ? "" : "  (" + sample.reason + ")") + "\n";
+    return formatted("%-10s %-9s %12.3f us  ", sample.op.c_str(), clock.c_str(), sample.time.median_us) +
+           known("%5.0f MHz  ", sample.clock_mhz) + known("%7.1f TFLOP/s  ", tera_per_second(sample.flops, sample)) +
+           known("%6.3f TB/s  ", tera_per_second(sample.bytes, sample)) + sizes_text(sample) +
+           (sample.reason.empty() ? "" : "  (" + sample.reason + ")") + "\n";
+}
+
+Result<SampleFile> read_sample_file(const std::string& path) {
+    constexpr std::size_t largest = std::size_t{1} << 30U;
+    Result<std::string> text = read_whole_file(path);
+    if (text && read::is_gzip(*text)) text = read::gunzip(*text, path, largest);
+    if (!text) return text.problems();
+    return read_samples(*text, path);
 }
 
 }  // namespace
+
+Result<std::vector<NamedSamples>> read_sample_files(const std::vector<std::string>& paths) {
+    std::vector<NamedSamples> files;
+    Problems problems;
+    for (const std::string& path : paths) {
+        auto file = read_sample_file(path);
+        if (file)
+            files.push_back({path, std::move(*file)});
+        else
+            problems.insert(problems.end(), file.problems().begin(), file.problems().end());
+    }
+    if (!problems.empty()) return problems;
+    return files;
+}
 
 std::string list_text(const std::vector<NamedSamples>& files) {
     std::string text;
@@ -50,8 +84,8 @@ std::string list_text(const std::vector<NamedSamples>& files) {
             ++counts[sample.op + " " + std::string(name_of(sample.clock)) + " " + std::string(name_of(sample.status))];
             if (!keys.insert(key(sample)).second) ++duplicates;
         }
-        text += formatted("%s: %zu samples, %zu runs%s\n", named.name.c_str(), named.file.samples.size(),
-                          named.file.runs.size(), named.file.torn ? ", the last line is torn" : "");
+        text += named.name + ": " + counted(named.file.samples.size(), "sample") + ", " +
+                counted(named.file.runs.size(), "run") + (named.file.torn ? ", the last line is torn" : "") + "\n";
         for (const auto& [what, count] : counts) text += formatted("  %8zu %s\n", count, what.c_str());
         if (duplicates > 0) text += formatted("  %8zu have a key that came before\n", duplicates);
     }
@@ -87,6 +121,11 @@ Merged merge(const std::vector<NamedSamples>& files) {
         }
     }
     return merged;
+}
+
+std::string merge_note(const Merged& merged) {
+    return formatted("%zu samples; %zu identical lines left out; %zu duplicate keys, all kept\n", merged.samples,
+                     merged.identical, merged.duplicates);
 }
 
 std::string peak_text(const std::vector<Sample>& samples) {

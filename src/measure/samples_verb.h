@@ -15,6 +15,9 @@ struct NamedSamples {
     SampleFile file;
 };
 
+/// Compressed files too; "-" is standard input.
+Result<std::vector<NamedSamples>> read_sample_files(const std::vector<std::string>& paths);
+
 std::string list_text(const std::vector<NamedSamples>& files);
 std::string show_text(const std::vector<NamedSamples>& files);
 
@@ -26,6 +29,7 @@ struct Merged {
     std::size_t duplicates = 0;  ///< samples kept although their key came before
 };
 Merged merge(const std::vector<NamedSamples>& files);
+std::string merge_note(const Merged& merged);  ///< how many were kept, and what was said twice
 
 /// The best product of each type and clock mode, bandwidths by size, and launch costs.
 std::string peak_text(const std::vector<Sample>& samples);

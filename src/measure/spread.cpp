@@ -38,7 +38,8 @@ std::vector<Spread> spread_of(const std::vector<Sample>& a, const std::vector<Sa
             const auto twin = first.find(key(sample));
             if (sample.clock != mode || sample.status != SampleStatus::Ok || twin == first.end()) continue;
             times.push_back(difference(sample.time.median_us, twin->second->time.median_us));
-            cycles.push_back(difference(sample.cycles, twin->second->cycles));
+            const bool counted = sample.cycles > 0.0 && twin->second->cycles > 0.0;  // a launch by the host has none
+            if (counted) cycles.push_back(difference(sample.cycles, twin->second->cycles));
         }
         if (!times.empty()) rows.push_back({mode, times.size(), summary_of(times), summary_of(cycles)});
     }

@@ -1,6 +1,7 @@
 #include "measure/sweep.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <random>
 
 #include "measure/csv.h"
@@ -128,6 +129,14 @@ double planned_seconds(const std::vector<Job>& jobs) {
         seconds += job.clock == ClockMode::Quick ? 0.012 : job.clock == ClockMode::Sustained ? 0.17 : 0.08;
     }
     return seconds;
+}
+
+std::string plan_text(const std::vector<Job>& jobs) {
+    const double seconds = planned_seconds(jobs);
+    char text[80];
+    std::snprintf(text, sizeof text, seconds < 10.0 ? "%zu sample%s, at least %.2g s" : "%zu sample%s, at least %.0f s",
+                  jobs.size(), jobs.size() == 1 ? "" : "s", seconds);
+    return text;
 }
 
 SweepResult run_sweep(const std::vector<Job>& jobs, Bench& bench, Journal& journal, const SweepControl& control) {

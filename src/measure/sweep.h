@@ -26,6 +26,9 @@ Result<std::vector<Job>> plan_jobs(const Options& options, std::string_view csv)
 /// Rough seconds that jobs take, from what each mode needs at least; large ops take longer.
 double planned_seconds(const std::vector<Job>& jobs);
 
+/// "17 samples, at least 0.2 s".
+std::string plan_text(const std::vector<Job>& jobs);
+
 /// What runs one job; the real one has a GPU behind it.
 class Bench {
 public:

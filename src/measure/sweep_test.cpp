@@ -198,6 +198,15 @@ TEST(Sweep, ABadLineInTheMiddleIsNotSilentlyDropped) {
     EXPECT_FALSE(Journal::open(file.path).ok());
 }
 
+TEST(Sweep, AFileOfAnotherKindIsLeftAsItIs) {
+    for (const std::string text : {"no newline at all", "\x1f\x8b\x08 compressed\nand so on", "{}\n", "a\nb"}) {
+        const TemporaryFile file;
+        file.append(text);
+        EXPECT_FALSE(Journal::open(file.path).ok()) << text;
+        EXPECT_EQ(file.text(), text);
+    }
+}
+
 TEST(Sweep, InterruptAndLossEndItWithEverythingWritten) {
     const TemporaryFile file;
     const auto jobs = jobs_of({"gemm", "--m", "1..10", "--n", "8", "--k", "8"});
@@ -214,10 +223,22 @@ TEST(Sweep, InterruptAndLossEndItWithEverythingWritten) {
     EXPECT_EQ(read_samples(file.text(), file.path)->samples.size(), 5U);
 }
 
+TEST(Plan, SizesAreAboveZeroUnlessZeroIsTheDefault) {
+    const auto plans = [](const std::vector<std::string>& arguments) {
+        return plan_jobs(*parse_options(arguments), "").ok();
+    };
+    EXPECT_FALSE(plans({"gemm", "--m", "0", "--n", "8", "--k", "8"}));
+    EXPECT_FALSE(plans({"bandwidth", "--bytes", "0"}));
+    EXPECT_TRUE(plans({"collective", "--bytes", "8", "--ranks", "0"}));
+    EXPECT_FALSE(plans({"attention", "--heads", "1", "--kv_heads", "1", "--q_len", "8", "--kv_len", "8", "--head_dim",
+                        "8", "--causal", "2"}));
+}
+
 TEST(Options, Faults) {
     EXPECT_FALSE(parse_options({"gemm", "--heads", "3"}).ok());
     EXPECT_FALSE(parse_options({"gemm", "--clock", "slow"}).ok());
     EXPECT_FALSE(parse_options({"gemm", "--m"}).ok());
+    EXPECT_EQ(parse_options({"gem", "--m", "1"}).problems().front().where, "gem");
     EXPECT_FALSE(parse_options({"gemm", "--budget", "x"}).ok());
     EXPECT_EQ(parse_options({"attention", "--kv-heads=2"})->columns, (Fields{{"kv_heads", "2"}}));
 }

@@ -167,6 +167,23 @@ TEST(Plan, FindsTheFastestThatFits) {
     EXPECT_GT(found.priced, 100);
 }
 
+TEST(Plan, TriesEveryDivisorOfTheLayersInOrder) {
+    PlanSpace space;
+    space.gpus = 2;
+    space.global_batch = 8;
+    space.pp = {2};
+    space.zero_stage = {0};
+    space.recompute = {Recompute::None};
+    const auto stretches = [&](std::int64_t layers) {
+        std::vector<std::int64_t> seen;
+        planning::for_each_schedule({}, space, layers,
+                                    [&](const Workload& work) { seen.push_back(work.parallel.virtual_stages); });
+        return seen;
+    };
+    EXPECT_EQ(stretches(72), (std::vector<std::int64_t>{1, 2, 3, 4, 6, 9, 12, 18, 36}));
+    EXPECT_EQ(stretches(2 * 2147483647LL), (std::vector<std::int64_t>{1, 2147483647}));  // a prime, and no waiting
+}
+
 TEST(Plan, KnowsTheLargestMicroBatch) {
     const std::int64_t largest = largest_micro_batch(small_gpt(), {}, h200());
     Workload work;

@@ -5,11 +5,14 @@ namespace tilewright::planning {
 namespace {
 
 std::vector<std::int64_t> divisors(std::int64_t number) {
-    std::vector<std::int64_t> result;
-    for (std::int64_t d = 1; d <= number; ++d) {
-        if (number % d == 0) result.push_back(d);
+    std::vector<std::int64_t> low, high;
+    for (std::int64_t d = 1; d <= number / d; ++d) {
+        if (number % d != 0) continue;
+        low.push_back(d);
+        if (d != number / d) high.push_back(number / d);
     }
-    return result;
+    low.insert(low.end(), high.rbegin(), high.rend());
+    return low;
 }
 
 std::vector<std::int64_t> powers_of_two(std::int64_t most) {

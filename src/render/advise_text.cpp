@@ -85,8 +85,7 @@ void append_findings(std::string& out, const Advice& advice, const Style& style)
     }
     if (shown == 0) out += "  none that costs 1% of the step here\n";
     if (findings.size() > shown) {
-        out += fmt::format("  {} more: tilewright lint {} --gpu {}\n", findings.size() - shown,
-                           advice.prediction.shape.name, advice.prediction.device.name);
+        out += fmt::format("  {} more: tilewright lint, with the same flags\n", findings.size() - shown);
     }
 }
 

@@ -55,6 +55,29 @@ void mixtral(JsonWriter& json, const Shape& shape) {
     json.field("num_local_experts", shape.experts->count).field("num_experts_per_tok", shape.experts->active);
 }
 
+void qwen3_moe(JsonWriter& json, const Shape& shape) {
+    attention_bias(json, shape);
+    const Experts experts = shape.experts.value_or(Experts{});
+    json.field("num_experts", experts.count).field("num_experts_per_tok", experts.active);
+    json.field("moe_intermediate_size", experts.ffn).key("mlp_only_layers").array();
+    for (std::int64_t layer = 0; layer < experts.dense_layers; ++layer) json.value(layer);
+    json.end();
+}
+
+void deepseek(JsonWriter& json, const Shape& shape) {
+    attention_bias(json, shape);
+    const Latent latent = shape.latent.value_or(Latent{});
+    json.key("q_lora_rank");
+    latent.q_rank > 0 ? json.value(latent.q_rank) : json.null();
+    json.field("kv_lora_rank", latent.kv_rank).field("qk_nope_head_dim", latent.nope_dim);
+    json.field("qk_rope_head_dim", latent.rope_dim).field("v_head_dim", latent.v_dim);
+    const Experts experts = shape.experts.value_or(Experts{});
+    json.field("n_routed_experts", experts.count).field("num_experts_per_tok", experts.active);
+    json.field("moe_intermediate_size", experts.ffn);
+    json.field("n_shared_experts", experts.ffn > 0 ? experts.shared_ffn / experts.ffn : 0);
+    json.field("first_k_dense_replace", experts.dense_layers);
+}
+
 void phi(JsonWriter& json, const Shape& shape) { json.field("qk_layernorm", shape.norms.query_key); }
 
 constexpr std::string_view size = "hidden_size", deep = "num_hidden_layers", many = "num_attention_heads";
@@ -71,7 +94,12 @@ constexpr ConfigFamily table[] = {
     {"mistral",  "MistralForCausalLM", size, deep, many, shared, wide, inner, window},
     {"mixtral",  "MixtralForCausalLM", size, deep, many, shared, wide, inner, mixtral},
     {"gemma2",   "Gemma2ForCausalLM",  size, deep, many, shared, wide, inner, gemma2},
+    {"gemma",    "GemmaForCausalLM",   size, deep, many, shared, wide, inner, attention_bias},
     {"phi",      "PhiForCausalLM",     size, deep, many, shared, "", inner, phi},
+    {"phi3",     "Phi3ForCausalLM",    size, deep, many, shared, "", inner, window},
+    {"qwen3_moe", "Qwen3MoeForCausalLM", size, deep, many, shared, wide, inner, qwen3_moe},
+    {"deepseek_v2", "DeepseekV2ForCausalLM", size, deep, many, shared, "", inner, deepseek},
+    {"deepseek_v3", "DeepseekV3ForCausalLM", size, deep, many, shared, "", inner, deepseek},
     {"gptj",     "GPTJForCausalLM",    "n_embd", "n_layer", "n_head", "", "", "n_inner", nothing},
     {"bloom",    "BloomForCausalLM",   size, "n_layer", "n_head", "", "", "", nothing},
     {"falcon",   "FalconForCausalLM",  size, deep, many, "num_kv_heads", "", "ffn_hidden_size", falcon},

@@ -41,7 +41,7 @@ std::string_view meaning(Evidence evidence) {
         case Evidence::Measured: return "on this GPU";
         case Evidence::Fitted: return "to measurements of this GPU";
         case Evidence::Transferred: return "from a related GPU by data sheet";
-        case Evidence::Assumed: return "data-sheet and published constants, nothing measured on this GPU";
+        case Evidence::Assumed: return "data-sheet and published constants where this GPU was not measured";
     }
     return "";
 }

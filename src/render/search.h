@@ -15,6 +15,7 @@ namespace tilewright::render {
 struct WeightedGpu {
     std::string name;
     double weight = 1.0;
+    Evidence evidence = Evidence::Assumed;  ///< of the baseline's step there
 };
 
 struct SearchReport {

@@ -55,6 +55,15 @@ void write_guards(JsonWriter& json, const Guards& guards) {
     json.field("fewer_kv_heads", guards.fewer_kv_heads).end();
 }
 
+/// What was held instead of the parameters.
+void write_budget(JsonWriter& json, const Budget& budget) {
+    json.key("budget").object();
+    if (budget.flops_per_token) write_between(json, "flops_per_token", *budget.flops_per_token);
+    if (budget.time) json.field("time_s", budget.time->value);
+    if (budget.memory) json.field("memory_bytes", budget.memory->value);
+    json.end();
+}
+
 }  // namespace
 
 void write_candidates(JsonWriter& json, const SearchResult& found) {
@@ -77,11 +86,15 @@ std::string search_json(const SearchReport& report) {
     JsonWriter json;
     json.object().field("schema", "tilewright.search/2").field("device", baseline.device.name);
     json.key("gpus").array();
-    for (const WeightedGpu& gpu : report.gpus) json.object().field("name", gpu.name).field("weight", gpu.weight).end();
+    for (const WeightedGpu& gpu : report.gpus) {
+        json.object().field("name", gpu.name).field("weight", gpu.weight);
+        json.field("evidence", name_of(gpu.evidence)).end();
+    }
     json.end().key("workload").object();
     write_workload(json, baseline.workload);
     json.end();
     write_guards(json, report.options.guards);
+    write_budget(json, report.options.budget);
     json.key("baseline").object();
     write_summary(json, baseline);
     json.end();

@@ -41,26 +41,59 @@ void append_front(std::string& out, const std::vector<Candidate>& front, std::st
     table.append_to(out, style);
 }
 
-std::string range_text(Between range) { return fmt::format("{:g}–{:g}", range.low, range.high); }
+std::string joined(const std::vector<std::string>& texts) {
+    std::string all;
+    for (const std::string& text : texts) all += (all.empty() ? "" : ", ") + text;
+    return all;
+}
 
-std::string guards_text(const SearchOptions& options) {
+std::string range_text(Between range) { return fmt::format("{:.3g}–{:.3g}", range.low, range.high); }
+
+/// The guard of a dimension; an explicit range, or that it stays, takes its place.
+void add_guard(std::vector<std::string>& guards, const Axis& axis, std::string text) {
+    if (!axis.fixed && axis.low == 0 && axis.values.empty()) guards.push_back(std::move(text));
+}
+
+std::string mlp_ratio_text(const SearchReport& report) {
+    const Between plain = report.options.guards.mlp_ratio;
+    const Between gated{plain.low / 1.5, plain.high / 1.5};  // three matrices instead of two
+    if (report.options.mlps.size() > 1) return fmt::format("{} ({} gated)", range_text(plain), range_text(gated));
+    const MlpKind only = report.options.mlps.empty() ? report.baseline.shape.mlp : report.options.mlps[0];
+    return range_text(only == MlpKind::Gated ? gated : plain);
+}
+
+std::string guards_text(const SearchReport& report) {
+    const SearchOptions& options = report.options;
     const Guards& guards = options.guards;
     const Budget& budget = options.budget;
-    std::string size = "parameters " + range_text(guards.params);
-    if (budget.flops_per_token) size = "FLOPs per token " + range_text(*budget.flops_per_token);
-    if (budget.time) size = "step time up to " + time_text(*budget.time);
-    if (budget.memory) size = "memory up to " + bytes_text(*budget.memory);
-    const bool equal = !budget.flops_per_token && !budget.time && !budget.memory;
-    if (equal) size += fmt::format(", FLOPs per token up to {:g}", guards.max_flops);
-    return fmt::format(
-        "Guards: {}, hidden/layers {} (all over the baseline's), depth from {:g}, ffn/hidden {}, kv heads {}.", size,
-        range_text(guards.aspect), guards.min_depth, range_text(guards.mlp_ratio),
-        guards.fewer_kv_heads ? "free" : "not fewer");
+    std::vector<std::string> relative, own;
+    if (budget.time) {
+        own.push_back("step time up to " + time_text(*budget.time));
+    } else if (budget.memory) {
+        own.push_back("memory up to " + bytes_text(*budget.memory));
+    } else if (budget.flops_per_token) {
+        const Between flops = *budget.flops_per_token;
+        own.push_back(range_text({flops.low / 1e9, flops.high / 1e9}) + " GFLOP per token");
+    } else {
+        relative.push_back("parameters " + range_text(guards.params));
+        relative.push_back(fmt::format("FLOPs per token up to {:.3g}", guards.max_flops));
+    }
+    relative.push_back("hidden/layers " + range_text(guards.aspect));
+    add_guard(relative, options.axis(Knob::Layers), fmt::format("depth from {:.3g}", guards.min_depth));
+    add_guard(own, options.axis(Knob::HeadDim), "head size 64–256");
+    add_guard(own, options.axis(Knob::Ffn), "ffn/hidden " + mlp_ratio_text(report));
+    if (!guards.fewer_kv_heads) add_guard(own, options.axis(Knob::KvHeads), "kv heads not fewer");
+    return fmt::format("Guards: {} (all over the baseline's){}{}; docs/quality.md has their sources.", joined(relative),
+                       own.empty() ? "" : "; ", joined(own));
 }
 
 std::string coverage_text(const SearchReport& report) {
     const SearchResult& found = report.found;
     const std::string priced = grouped_text(static_cast<double>(found.shapes_priced));
+    if (found.exhaustive && found.shapes_priced == 0) return "No shape of the space passes the guards.";
+    if (found.exhaustive && found.best() == nullptr) {
+        return fmt::format("All {} shapes of the space were priced, and none qualifies.", priced);
+    }
     if (found.exhaustive) {
         return fmt::format("All {} shapes of the space were priced: the first free one is the optimum under the model.",
                            priced);
@@ -75,9 +108,11 @@ std::string coverage_text(const SearchReport& report) {
 
 std::string basket_text(const std::vector<WeightedGpu>& gpus) {
     std::string text;
-    for (const WeightedGpu& gpu : gpus)
-        text += fmt::format("{}{} {:g}", text.empty() ? "" : ", ", gpu.name, gpu.weight);
-    return "Basket: " + text + "; speed-ups are weighted.";
+    for (const WeightedGpu& gpu : gpus) {
+        text += fmt::format("{}{} {:g} ({})", text.empty() ? "" : ", ", gpu.name, gpu.weight, name_of(gpu.evidence));
+    }
+    return fmt::format("Basket: {}; speed-ups are weighted, what a change moves most is told of {}.", text,
+                       gpus.front().name);
 }
 
 /// What the best of each kind gains on each GPU.
@@ -95,21 +130,39 @@ void append_by_gpu(std::string& out, const SearchReport& report, const Style& st
     if (!table.empty()) table.append_to(out, style);
 }
 
+/// Whether the shape is as wide or as deep as the space goes by itself, so that a larger one may be better.
+bool at_the_edge(const SearchReport& report, const Shape& shape) {
+    const auto reached = [&](Knob knob, std::int64_t Shape::*field) {
+        const Axis& axis = report.options.axis(knob);
+        return !axis.fixed && axis.low == 0 && axis.values.empty() && shape.*field >= 2 * report.baseline.shape.*field;
+    };
+    return reached(Knob::Hidden, &Shape::hidden) || reached(Knob::Layers, &Shape::layers);
+}
+
 /// What to take where the size is not the baseline's.
-std::string other_size_text(const SearchResult& found, std::string_view which) {
-    const Candidate* best = found.best();
-    if (best == nullptr) return "no shape of the space is of that size.";
-    return fmt::format("{}: {}, {} parameters ({}), {} the speed.", which, changes_text(*best),
+std::string other_size_text(const SearchReport& report, std::string_view which) {
+    const Candidate* best = report.found.best();
+    if (best == nullptr) return "none of the space will do; --hidden A..B and --layers A..B allow others.";
+    return fmt::format("{}: {}, {} parameters ({}), {} the speed.{}", which, changes_text(*best),
                        count_text(static_cast<double>(best->params)), change_text(best->parameter_change),
-                       speedup_text(best->speedup));
+                       speedup_text(best->speedup),
+                       at_the_edge(report, best->shape)
+                           ? " It lies at the edge of the space; --hidden A..B and --layers A..B widen it."
+                           : "");
 }
 
 std::string advice_text(const SearchReport& report) {
     const Budget& budget = report.options.budget;
     const Between params = report.options.guards.params;
-    if (budget.time || budget.memory) return other_size_text(report.found, "the largest within the budget");
-    const bool another = budget.flops_per_token || params.low > 1.0 || params.high < 1.0;
-    return another ? other_size_text(report.found, "the fastest of that size") : recommendation(report.found);
+    if (budget.time || budget.memory) return other_size_text(report, "the largest within the budget");
+    if (budget.flops_per_token) return other_size_text(report, "the fastest with so many FLOPs");
+    const bool another = params.low > 1.0 || params.high < 1.0;
+    return another ? other_size_text(report, "the fastest of that size") : recommendation(report.found);
+}
+
+/// Beside an interval that does not lie above one.
+std::string_view doubt(const Candidate& candidate) {
+    return candidate.proven() ? "" : candidate.high < 1.0 ? " slower" : " not proven";
 }
 
 bool listed_before(const std::vector<const Candidate*>& shown, const Candidate& candidate) {
@@ -123,11 +176,7 @@ std::array<std::pair<std::string_view, const std::vector<Candidate>*>, 3> kinds(
     return {{{"one knob", &found.one_knob}, {"two knobs", &found.two_knobs}, {"free", &found.candidates}}};
 }
 
-std::string changes_text(const Candidate& candidate) {
-    std::string text;
-    for (const std::string& change : candidate.changed) text += (text.empty() ? "" : ", ") + change;
-    return text;
-}
+std::string changes_text(const Candidate& candidate) { return joined(candidate.changed); }
 
 std::string causes_text(const Candidate& candidate) {
     std::string text;
@@ -153,7 +202,7 @@ void append_candidates(std::string& out, const SearchResult& found, std::size_t 
             if (rows == most || listed_before(shown, candidate)) continue;
             table.row({rows++ == 0 ? std::string(kind) : "",
                        {speedup_text(candidate.speedup), candidate.proven() ? Tone::Good : Tone::Plain},
-                       speedup_interval(candidate.low, candidate.high) + (candidate.proven() ? "" : " not proven"),
+                       speedup_interval(candidate.low, candidate.high) + std::string(doubt(candidate)),
                        change_text(candidate.parameter_change),
                        causes_text(candidate)});
             shown.push_back(&candidate);
@@ -190,10 +239,10 @@ std::string search_text(const SearchReport& report, const Style& style) {
     if (report.gpus.size() > 1) append_by_gpu(out, report, style);
     if (!largest) append_front(out, report.found.parameter_front, "a change of the parameter count", style);
     if (!largest) append_front(out, report.found.kv_front, "the KV cache", style);
-    out += "\n";
+    if (!out.ends_with("\n\n")) out += "\n";
     if (report.gpus.size() > 1) append_paragraph(out, basket_text(report.gpus), 2, style);
     append_paragraph(out, coverage_text(report), 2, style);
-    append_paragraph(out, guards_text(report.options), 2, style);
+    append_paragraph(out, guards_text(report), 2, style);
     append_evidence(out, report.baseline, style);
     append_paragraph(out, "Recommendation: " + advice_text(report), 2, style);
     return out;

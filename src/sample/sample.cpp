@@ -107,6 +107,7 @@ std::string to_line(const Run& run) {
 }
 
 Result<SampleFile> read_samples(std::string_view text, const std::string& where) {
+    constexpr std::size_t told = 10;  // of bad lines: a file of another kind has as many as lines
     SampleFile file;
     Problems problems;
     for (int number = 1; !text.empty(); ++number) {
@@ -116,10 +117,14 @@ Result<SampleFile> read_samples(std::string_view text, const std::string& where)
         if (line.empty()) continue;
         const std::string fault = add_line(line, file);
         if (fault.empty()) continue;
-        if (end == std::string_view::npos)
+        if (end == std::string_view::npos) {
             file.torn = true;
-        else
+        } else if (problems.size() < told) {
             problems.push_back({where, number, fault, "remove the line, or measure again into a new file"});
+        } else {
+            problems.push_back({where, 0, "more lines are bad", "give a file of samples (docs/samples.md)"});
+            break;
+        }
     }
     if (!problems.empty()) return problems;
     return file;

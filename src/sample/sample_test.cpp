@@ -79,6 +79,14 @@ TEST(Sample, BadLineInTheMiddleIsAProblemWithItsNumber) {
     EXPECT_EQ(file.problems()[0].line, 2);
 }
 
+TEST(Sample, AFileOfAnotherKindIsRefusedInAFewLines) {
+    std::string text;
+    for (int i = 0; i < 1000; ++i) text += "no sample\n";
+    const auto read = read_samples(text, "f");
+    ASSERT_FALSE(read.ok());
+    EXPECT_EQ(read.problems().size(), 11U);
+}
+
 TEST(Sample, KeyHoldsSizesClockAndDeviceButNoTimes) {
     Sample other = example();
     other.time.median_us = 1.0;

@@ -221,6 +221,20 @@ TEST(Search, HoldsTimeOrMemoryOrFlopsInstead) {
     }
 }
 
+TEST(Search, FindsTheLargestWithinAMemory) {
+    SearchOptions options;
+    options.axis(Knob::Ffn).step = 64;
+    options.budget.memory = memory(small(), {}).total * 1.1;
+    std::int64_t largest = 0;
+    list(space::Space(small(), {}, options), [&](const Shape& shape, const space::Variant& variant) {
+        if (memory(shape, variant.workload).total > *options.budget.memory) return;
+        largest = std::max(largest, count_parameters(shape).total);
+    });
+    const SearchResult result = search(small(), {}, on(h200()), options);
+    ASSERT_FALSE(result.candidates.empty());
+    EXPECT_EQ(result.candidates[0].params, largest);
+}
+
 TEST(Search, PricesABaselineThatTensorParallelismDoesNotDivide) {
     Workload workload;
     workload.parallel.tp = 6;

@@ -8,6 +8,20 @@ bool legal(const Shape& shape, const Workload& workload) {
     return validate(shape).empty() && validate(shape, workload).empty();
 }
 
+/// Whether the parameters of its largest shape can be counted.
+bool countable(const Slice& slice) {
+    Shape largest = slice.shape;
+    for (const Heads& set : slice.heads) {
+        largest.heads = std::max(largest.heads, set.heads);
+        largest.head_dim = std::max(largest.head_dim, set.head_dim);
+    }
+    largest.kv_heads = largest.heads;
+    largest.layers = slice.layers.back();
+    largest.ffn = slice.ffn.back();
+    largest.vocab = slice.vocab.back();
+    return validate(largest).empty();
+}
+
 /// How a plain MLP of as many parameters would be called wide: a gated one has three matrices instead of two.
 double plain_equivalent(MlpKind mlp) { return mlp == MlpKind::Gated ? 1.5 : 1.0; }
 
@@ -22,28 +36,34 @@ Shape Slice::with(const Heads& set) const {
 }
 
 /// Every number of kv heads that divides the heads and is not fewer than the baseline's.
-void Space::add_groups(const Shape& shape, const Variant& variant, std::vector<Heads>& found) const {
+void Space::add_groups(const Shape& shape, Slice& slice) const {
     const Axis& axis = options_.axis(Knob::KvHeads);
     const bool every_head = baseline_.kv_heads == baseline_.heads;
     const std::int64_t kept = every_head ? shape.heads : baseline_.kv_heads;
     const bool lifted = opened(Knob::KvHeads) || options_.guards.fewer_kv_heads;
     const std::int64_t least = lifted ? 1 : std::min(baseline_.kv_heads, shape.heads);
+    const auto allowed = [&](std::int64_t groups) {
+        if (axis.fixed) return groups == kept;
+        return allows(axis, groups) && (groups == kept || on_step(Knob::KvHeads, groups));
+    };
+    slice.listed += static_cast<double>(shape.heads - least + 1);
+    if (slice.listed > most_listed) return;
     for (std::int64_t groups = least; groups <= shape.heads; ++groups) {
-        if (shape.heads % groups != 0 || (axis.fixed && groups != kept) || !allows(axis, groups)) continue;
+        if (shape.heads % groups != 0 || !allowed(groups)) continue;
         Shape changed = shape;
         changed.kv_heads = groups;
-        if (!legal(changed, variant.workload)) continue;
-        found.push_back({changed.heads, groups, changed.head_dim, turned(baseline_, changed)});
+        if (!legal(changed, slice.variant.workload)) continue;
+        slice.heads.push_back({changed.heads, groups, changed.head_dim, turned(baseline_, changed)});
     }
 }
 
-std::vector<Heads> Space::heads(const Shape& shape, const Variant& variant) const {
-    std::vector<Heads> found;
+void Space::list_heads(Slice& slice) const {
+    const Shape& shape = slice.shape;
     if (baseline_.latent) {
-        if (legal(shape, variant.workload)) {
-            found.push_back({shape.heads, shape.kv_heads, shape.head_dim, turned(baseline_, shape)});
+        if (legal(shape, slice.variant.workload)) {
+            slice.heads.push_back({shape.heads, shape.kv_heads, shape.head_dim, turned(baseline_, shape)});
         }
-        return found;
+        return;
     }
     constexpr double widest = 16.0;  // so that a careless guard does not run away
     const Axis& axis = options_.axis(Knob::Heads);
@@ -52,18 +72,24 @@ std::vector<Heads> Space::heads(const Shape& shape, const Variant& variant) cons
     const Between guard = options_.guards.attention_width;
     const Between width{guard.low * (nearly_hidden ? std::min(own, 1.0) : own),
                         std::min(widest, guard.high) * (nearly_hidden ? std::max(own, 1.0) : own)};
+    const auto allowed = [&](std::int64_t heads) {
+        return axis.fixed ? heads == baseline_.heads : allows(axis, heads) && on_step(Knob::Heads, heads);
+    };
     Shape changed = shape;
-    for (const std::int64_t size : steps(Knob::HeadDim, {64.0, 256.0})) {
+    const std::vector<std::int64_t> sizes = steps(Knob::HeadDim, {64.0, 256.0});
+    slice.listed += effort(sizes);
+    for (const std::int64_t size : sizes) {
         const double fitting = static_cast<double>(shape.hidden) / static_cast<double>(size);
         changed.head_dim = size;
-        for (std::int64_t heads = std::max<std::int64_t>(1, ceil_of(width.low * fitting));
-             heads <= floor_of(width.high * fitting); ++heads) {
-            if ((axis.fixed && heads != baseline_.heads) || !allows(axis, heads)) continue;
+        const std::int64_t first = std::max<std::int64_t>(1, ceil_of(width.low * fitting));
+        const std::int64_t last = floor_of(width.high * fitting);
+        slice.listed += static_cast<double>(std::max<std::int64_t>(0, last - first));
+        for (std::int64_t heads = first; heads <= last && slice.listed <= most_listed; ++heads) {
+            if (!allowed(heads)) continue;
             changed.heads = changed.kv_heads = heads;
-            add_groups(changed, variant, found);
+            add_groups(changed, slice);
         }
     }
-    return found;
 }
 
 std::vector<std::int64_t> Space::widths(const Shape& shape) const {
@@ -88,34 +114,51 @@ std::vector<std::int64_t> Space::vocabularies(const Variant& variant) const {
         return steps(Knob::Vocab, {own, own});
     }
     std::vector<std::int64_t> found{baseline_.vocab};
-    for (std::int64_t unit = axis.step > 0 ? axis.step : 8; unit <= 256; unit *= 2) {
+    constexpr std::int64_t coarsest = 256;
+    std::int64_t unit = axis.step > 0 ? axis.step : 8;
+    do {
         found.push_back(round_up(baseline_.vocab, unit * variant.workload.parallel.tp));
-    }
+        unit *= 2;
+    } while (unit <= coarsest);
     std::sort(found.begin(), found.end());
     found.erase(std::unique(found.begin(), found.end()), found.end());
     return found;
+}
+
+/// The depths that the aspect allows.
+void Space::list_layers(Slice& slice) const {
+    const double own = static_cast<double>(baseline_.layers);
+    const double aspect = static_cast<double>(baseline_.hidden) / own;
+    const Between guard = options_.guards.aspect;
+    constexpr double most = 0x1p31;  // as validate(Shape) has it
+    const double deepest = std::min(most, own * 2.0);
+    const std::vector<std::int64_t> all = steps(Knob::Layers, {own * options_.guards.min_depth, deepest});
+    slice.listed += effort(all);
+    for (const std::int64_t layers : all) {
+        const double ratio = static_cast<double>(slice.shape.hidden) / static_cast<double>(layers) / aspect;
+        const bool enough = layers >= slice.variant.workload.parallel.pp;
+        if (enough && ratio >= guard.low - 1e-9 && ratio <= guard.high + 1e-9) slice.layers.push_back(layers);
+    }
 }
 
 Slice Space::slice(std::uint32_t variant, std::int64_t hidden) const {
     Slice slice;
     slice.variant_index = variant;
     slice.variant = variants_[variant];
-    Shape& shape = slice.shape;
-    shape = in_form(baseline_, slice.variant);
-    shape.hidden = hidden;
-    slice.heads = heads(shape, slice.variant);
-    slice.ffn = widths(shape);
+    slice.shape = in_form(baseline_, slice.variant);
+    slice.shape.hidden = hidden;
+    list_heads(slice);
+    if (slice.heads.empty()) return slice;
+    list_layers(slice);
+    slice.ffn = widths(slice.shape);
     slice.vocab = vocabularies(slice.variant);
-    if (slice.heads.empty() || slice.ffn.empty() || slice.vocab.empty()) return slice;
-    const double own = static_cast<double>(baseline_.layers);
-    const double aspect = static_cast<double>(baseline_.hidden) / own;
-    for (const std::int64_t layers : steps(Knob::Layers, {own * options_.guards.min_depth, own * 2.0})) {
-        const double ratio = static_cast<double>(hidden) / static_cast<double>(layers) / aspect;
-        const Between guard = options_.guards.aspect;
-        const bool enough = layers >= slice.variant.workload.parallel.pp;
-        if (enough && ratio >= guard.low - 1e-9 && ratio <= guard.high + 1e-9) slice.layers.push_back(layers);
+    if (slice.layers.empty() || slice.ffn.empty() || slice.vocab.empty()) {
+        slice.layers.clear();
+        return slice;
     }
-    if (slice.layers.empty()) return slice;
+    slice.listed += effort(slice.ffn) + effort(slice.heads) * effort(slice.layers) * effort(slice.vocab);
+    if (!countable(slice)) slice.listed = 2.0 * most_listed;
+    if (slice.listed > most_listed) return slice;
     count_params(slice);
     trim(slice);
     return slice;

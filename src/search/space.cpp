@@ -11,7 +11,7 @@ namespace {
 std::vector<std::int64_t> multiples(Between range, std::int64_t step, std::int64_t own) {
     std::vector<std::int64_t> found;
     for (std::int64_t value = round_up(std::max<std::int64_t>(1, ceil_of(range.low)), step);
-         value <= floor_of(range.high); value += step) {
+         value <= floor_of(range.high) && found.size() < longest_list; value += step) {
         found.push_back(value);
     }
     const auto place = std::lower_bound(found.begin(), found.end(), own);
@@ -148,19 +148,30 @@ std::vector<std::int64_t> Space::steps(Knob knob, Between range) const {
     return found;
 }
 
+/// A step that was asked for; the baseline's own value is on every step.
+bool Space::on_step(Knob knob, std::int64_t value) const {
+    const std::int64_t given = options_.axis(knob).step;
+    return given == 0 || value % given == 0 || value == baseline_.*field_of(knob);
+}
+
 /// Beyond half and twice the hidden size no shape of equal size passes the other guards.
 void Space::fill() {
     const double hidden = static_cast<double>(baseline_.hidden);
     const std::vector<std::int64_t> all = steps(Knob::Hidden, {hidden / 2.0, hidden * 2.0});
     slices_.clear();
+    listed_ = effort(all);
     for (std::uint32_t variant = 0; variant < variants_.size(); ++variant) {
         for (const std::int64_t size : all) {
-            if (Slice found = slice(variant, size); !found.layers.empty()) slices_.push_back(std::move(found));
+            Slice found = slice(variant, size);
+            listed_ += found.listed;
+            if (listed_ > most_listed) return slices_.clear();
+            if (!found.layers.empty()) slices_.push_back(std::move(found));
         }
     }
 }
 
 double Space::size_bound() const {
+    if (listed_ > most_listed) return std::numeric_limits<double>::infinity();
     double size = 0.0;
     for (const Slice& slice : slices_) size += slice.size;
     return size;

@@ -50,7 +50,8 @@ struct Slice {
     std::vector<Affine<std::int64_t>> heads_params;  ///< with the first MLP width and vocabulary
     std::vector<std::int64_t> ffn_params;            ///< what an MLP width adds to that, in each layer
     std::vector<std::int64_t> vocab_params;
-    double size = 0.0;  ///< shapes, before the guard on FLOPs
+    double size = 0.0;    ///< shapes, before the guard on FLOPs
+    double listed = 0.0;  ///< what was looked at to make these lists
 
     Shape with(const Heads& set) const;
     std::int64_t params(std::size_t set, std::size_t words, std::int64_t count) const {
@@ -89,8 +90,10 @@ private:
     bool opened(Knob knob) const;
     std::int64_t step(Knob knob) const;
     std::vector<std::int64_t> steps(Knob knob, Between range) const;
-    std::vector<Heads> heads(const Shape& shape, const Variant& variant) const;
-    void add_groups(const Shape& shape, const Variant& variant, std::vector<Heads>& found) const;
+    bool on_step(Knob knob, std::int64_t value) const;
+    void list_heads(Slice& slice) const;
+    void add_groups(const Shape& shape, Slice& slice) const;
+    void list_layers(Slice& slice) const;
     std::vector<std::int64_t> widths(const Shape& shape) const;
     std::vector<std::int64_t> vocabularies(const Variant& variant) const;
     void count_params(Slice& slice) const;
@@ -104,6 +107,7 @@ private:
     Between params_;
     std::vector<Variant> variants_;
     std::vector<Slice> slices_;
+    double listed_ = 0.0;
     std::array<std::int64_t, axis_count> coarser_;  ///< by how much steps were opened
 };
 
@@ -116,11 +120,22 @@ double tokens(const Workload& workload);
 /// Whether the axis lists the value, or has it in its range, or says nothing.
 bool allows(const Axis& axis, std::int64_t value);
 
-/// Rounded down or up, but for an error of the arithmetic.
+/// Rounded down or up, but for an error of the arithmetic; at most 1e15.
 inline std::int64_t floor_of(double value) {
     return static_cast<std::int64_t>(std::floor(std::min(value, 1e15) + 1e-9));
 }
-inline std::int64_t ceil_of(double value) { return static_cast<std::int64_t>(std::ceil(value - 1e-9)); }
+inline std::int64_t ceil_of(double value) { return static_cast<std::int64_t>(std::ceil(std::min(value, 1e15) - 1e-9)); }
+
+/// A space whose lists take more than this to make is called endless: they would be written for seconds and fill
+/// gigabytes before anyone could be told that they are too long.
+inline constexpr double most_listed = 1e8;
+inline constexpr std::size_t longest_list = 1'000'000;  ///< one list is cut off there, and its space endless
+
+/// What a list adds to that.
+template <class T>
+double effort(const std::vector<T>& list) {
+    return list.size() < longest_list ? static_cast<double>(list.size()) : 2.0 * most_listed;
+}
 
 /// The knobs in which two shapes differ; heads that follow from another change do not count.
 std::uint32_t turned(const Shape& from, const Shape& to);

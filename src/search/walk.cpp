@@ -59,6 +59,7 @@ public:
 private:
     void visit(std::size_t set, std::int64_t layers, std::size_t words);
     void limit_flops(Segment& segment) const;
+    std::size_t first_too_large(const Segment& segment) const;
     void consider(Segment& segment, std::size_t width);
     double bound(const Segment& segment, std::size_t width, bool settled) const;
     double exact(const Segment& segment, std::size_t width) const;
@@ -111,7 +112,8 @@ void Walker::visit(std::size_t set, std::int64_t layers, std::size_t words) {
     if (layers != space_.baseline().layers) s.point.turned |= bit(Knob::Layers);
     if (slice_.vocab[words] != space_.baseline().vocab) s.point.turned |= bit(Knob::Vocab);
     s.bar = std::max(std::min(cap_, family_.score), cache_bar(s.point.kv));
-    for (std::size_t width = s.range.first; width < s.range.last; ++width) consider(s, width);
+    const std::size_t last = first_too_large(s);
+    for (std::size_t width = s.range.first; width < last; ++width) consider(s, width);
     kept_.priced += static_cast<std::int64_t>(s.range.last - s.range.first);
 }
 
@@ -132,6 +134,19 @@ void Walker::limit_flops(Segment& s) const {
     const double slack = 1.0 + 1e-12;
     s.range.last = first_past([&](double more) { return s.flops + s.local * more <= most * slack; });
     s.range.first = first_past([&](double more) { return s.flops + s.local * more < least; });
+}
+
+/// Memory rises with the width as well: the first width of the range that needs more than there is.
+std::size_t Walker::first_too_large(const Segment& s) const {
+    if (!options_.budget.memory) return s.range.last;
+    const auto fits = [&](std::int64_t ffn) {
+        Point point = s.point;
+        point.size[static_cast<std::size_t>(Knob::Ffn)] = ffn;
+        return memory(shape_of(space_, point), slice_.variant.workload).total <= *options_.budget.memory;
+    };
+    const auto begin = slice_.ffn.begin() + static_cast<std::ptrdiff_t>(s.range.first);
+    const auto end = slice_.ffn.begin() + static_cast<std::ptrdiff_t>(s.range.last);
+    return static_cast<std::size_t>(std::partition_point(begin, end, fits) - slice_.ffn.begin());
 }
 
 /// Of the score: no shape of this width is faster than its kernels at the top clock (or settled) and the least update.
@@ -183,10 +198,6 @@ void Walker::consider(Segment& s, std::size_t width) {
     const double bar = std::min(cap_, std::max({s.bar, kept_.by_change[bin].score, knob_bar(point.turned)}));
     if (!affordable(s, width, bar, point.score)) return;
     point.size[static_cast<std::size_t>(Knob::Ffn)] = ffn;
-    if (options_.budget.memory) {
-        const Shape shape = shape_of(space_, point);
-        if (memory(shape, slice_.variant.workload).total > *options_.budget.memory) return;
-    }
     for (std::size_t i = bin; i < Kept::bins && point < kept_.by_change[i]; ++i) kept_.by_change[i] = point;
     store(s, point);
 }

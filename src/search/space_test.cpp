@@ -1,0 +1,69 @@
+// Which values a space lists, and that one too long to list says so before it is.
+#include "search/space.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+namespace tilewright {
+namespace {
+
+Shape gpt3() {
+    Shape shape;
+    shape.hidden = 2560;
+    shape.layers = 32;
+    shape.heads = shape.kv_heads = 32;
+    shape.head_dim = 80;
+    shape.ffn = 10240;
+    shape.vocab = 50257;
+    return shape;
+}
+
+TEST(Space, TooLongToListIsEndless) {
+    constexpr std::int64_t most = std::int64_t{1} << 31;
+    const auto bound = [](auto&& change) {
+        SearchOptions options;
+        Shape shape = gpt3();
+        change(options, shape);
+        return space::Space(shape, {}, options).size_bound();
+    };
+    const auto range = [](Knob knob, std::int64_t step) {
+        return [=](SearchOptions& options, Shape&) { options.axis(knob) = {false, 1, most, step, {}}; };
+    };
+    for (const Knob knob : {Knob::Hidden, Knob::Layers, Knob::HeadDim, Knob::Ffn, Knob::Vocab}) {
+        EXPECT_TRUE(std::isinf(bound(range(knob, 1)))) << knob_names[static_cast<std::size_t>(knob)];
+    }
+    EXPECT_TRUE(std::isinf(bound([](SearchOptions&, Shape& shape) { shape.layers = most; })));
+    EXPECT_TRUE(std::isinf(bound([](SearchOptions& options, Shape&) { options.guards.mlp_ratio.high = 1e300; })));
+    EXPECT_TRUE(std::isinf(bound([](SearchOptions& options, Shape&) {  // parameters that 64 bits cannot count
+        options.axis(Knob::Ffn).values = options.axis(Knob::Layers).values = {32, most};
+        options.guards.aspect = {0.0, 1e9};
+        options.budget.memory = Bytes{1e12};
+    })));
+    EXPECT_LT(bound([](SearchOptions&, Shape&) {}), 1e6);
+    EXPECT_LT(bound([](SearchOptions& options, Shape&) { options.guards.min_depth = 1e300; }), 1e6);
+}
+
+TEST(Space, TakesTheStepsOfEveryDimension) {
+    SearchOptions options;
+    options.axis(Knob::Heads).step = 5;
+    options.axis(Knob::KvHeads).step = 10;
+    options.axis(Knob::Vocab).step = 512;
+    options.guards.fewer_kv_heads = true;
+    options.axis(Knob::Hidden).fixed = true;
+    std::set<std::int64_t> heads, kv_heads, vocabularies;
+    const space::Space space(gpt3(), {}, options);
+    ASSERT_EQ(space.slices().size(), 1U);
+    for (const space::Heads& set : space.slices()[0].heads) {
+        heads.insert(set.heads);
+        if (set.kv_heads != set.heads) kv_heads.insert(set.kv_heads);
+    }
+    for (const std::int64_t size : space.slices()[0].vocab) vocabularies.insert(size);
+    EXPECT_EQ(heads, (std::set<std::int64_t>{10, 20, 32, 40}));
+    EXPECT_EQ(kv_heads, (std::set<std::int64_t>{10, 20}));
+    EXPECT_EQ(vocabularies, (std::set<std::int64_t>{50257, 50688}));
+}
+
+}  // namespace
+}  // namespace tilewright
