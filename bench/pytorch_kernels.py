@@ -5,7 +5,7 @@ profiled; each line has the shape and the kernels in order with their times. ben
 them. Workers compile at once, then take turns on the GPU.
 
     TORCHINDUCTOR_COMPILE_THREADS=1 python3 bench/pytorch_kernels.py --out kernels.jsonl --workers 15 [--seed 1] [--count 40]
-        [--vary] [--runtime compiled,eager] [--compile-s 80] [--budget 60]
+        [--draw any] [--runtime compiled,eager] [--compile-s 80] [--budget 60]
 """
 import argparse
 import gc
@@ -54,17 +54,12 @@ def draw_shape(draw):
 
 
 VOCABULARIES = [30522, 32003, 50254, 50257, 50257, 50265, 100277, 128256, 151665, 151936]
-MOST_VARIED_FLOPS = 2.5e13  # of a step: products with odd rows are slow
+MOST_FLOPS_OF_ANY = 2.5e13  # of a step: products with odd rows are slow
 MOST_PARAMETERS = 5e8  # models of all workers are in memory at once
 
 
-def vary(draw):
-    """A drawn shape with a vocabulary and often a hidden size that nobody aligned, in one of the phases."""
-    shape = draw_shape(draw)
-    any_vocab = draw.randint(8000, 160000)
-    apart = draw.choice([0, 0, 0, 8, 4, 2, 1])
-    shape |= {"vocab": draw.choice([*VOCABULARIES, any_vocab, any_vocab]), "hidden": shape["hidden"] - apart * draw.choice([1, 3, 5]),
-              "phase": draw.choice(["train"] * 10 + ["prefill"] * 2 + ["decode"] * 2), "layers": 1}
+def in_phase(shape, draw):
+    """The shape run in its phase, for as many tokens as that has; none where that is too much."""
     if shape["phase"] == "prefill":
         prompt = draw.choice([128, 512, 2048, 8192])
         shape["seq"] = shape["position_rows"] = min(shape["seq"], prompt)
@@ -74,8 +69,32 @@ def vary(draw):
         shape["seq"] = shape["position_rows"] = draw.choice([128, 512, 2048]) if shape["batch"] <= 32 else 128
     tokens = shape["batch"] * (1 if shape["phase"] == "decode" else shape["seq"])
     parameters = flops(shape) / (6.0 * shape["batch"] * shape["seq"])
-    fits = parameters < MOST_PARAMETERS and 6.0 * parameters * tokens < MOST_VARIED_FLOPS and tokens * shape["vocab"] < 6e8
-    return shape if fits else vary(draw)
+    fits = parameters < MOST_PARAMETERS and 6.0 * parameters * tokens < MOST_FLOPS_OF_ANY and tokens * shape["vocab"] < 6e8
+    return shape if fits else None
+
+
+def draw_any(draw):
+    """A drawn shape with a vocabulary and often a hidden size that nobody aligned, in one of the phases."""
+    shape = draw_shape(draw)
+    any_vocab = draw.randint(8000, 160000)
+    apart = draw.choice([0, 0, 0, 8, 4, 2, 1])
+    shape |= {"vocab": draw.choice([*VOCABULARIES, any_vocab, any_vocab]), "hidden": shape["hidden"] - apart * draw.choice([1, 3, 5]),
+              "phase": draw.choice(["train"] * 10 + ["prefill"] * 2 + ["decode"] * 2), "layers": 1}
+    return in_phase(shape, draw) or draw_any(draw)
+
+
+def draw_published(draw):
+    """A drawn shape with the sizes that published models have, in one of the phases."""
+    shape = draw_shape(draw)
+    hidden, head = draw.choice([768, 1024, 2048, 2048, 3072, 4096, 4096, 5120, 6144]), draw.choice([64, 128])
+    shape |= {"hidden": hidden, "head_dim": head, "heads": hidden // head, "layers": 1,
+              "kv_heads": hidden // head // (4 if shape["kv_heads"] < shape["heads"] else 1),
+              "ffn": hidden * 8 // 3 // 256 * 256 if shape["mlp"] == "swiglu" else 4 * hidden,
+              "phase": draw.choice(["train", "train", "prefill", "decode", "decode"])}
+    return in_phase(shape, draw) or draw_published(draw)
+
+
+DRAWS = {"planned": lambda draw: draw_shape(draw) | {"phase": "train", "layers": 1}, "any": draw_any, "published": draw_published}
 
 
 def kernels_of(graph, replays=REPLAYS):
@@ -177,11 +196,11 @@ def main():
     parser.add_argument("--budget", type=float, default=240.0, help="seconds of timing; what is left over is not measured")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=40, help="shapes")
-    parser.add_argument("--vary", action="store_true", help="any vocabulary, hidden size and phase; else training steps of planned shapes")
+    parser.add_argument("--draw", default="planned", choices=DRAWS, help="training steps of planned shapes; steps of any; of published ones")
     parser.add_argument("--runtime", default="compiled", help="eager, compiled or both with a comma between")
     arguments = parser.parse_args()
     draw = random.Random(f"kernels {arguments.seed}")
-    shapes = [vary(draw) if arguments.vary else draw_shape(draw) | {"phase": "train", "layers": 1} for _ in range(arguments.count)]
+    shapes = [DRAWS[arguments.draw](draw) for _ in range(arguments.count)]
     run, line = run_line()
     with open(arguments.out, "a") as out:
         out.write(json.dumps(line) + "\n")

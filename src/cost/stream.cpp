@@ -18,16 +18,19 @@ double ragged_of(const Stream& stream, const StreamKernel& kernel) {
         if (stream.width % compiled_row == 0) return 1.0;
         return stream.width % (compiled_row / 2) == 0 ? kernel.ragged : kernel.ragged * kernel.ragged;
     }
-    return stream.width % whole_words == 0 ? 1.0 : kernel.ragged;
+    const bool norm = kin_of(stream.kind) == StreamKind::Norm || kin_of(stream.kind) == StreamKind::NormBackward;
+    const std::int64_t word = stream.form == StreamForm::Eager && norm ? 4 : whole_words;
+    return stream.width % word == 0 ? 1.0 : kernel.ragged;
 }
 
-/// Elements that a norm walks for each of a row: compiled ones take rows that they cannot keep by blocks of 2048, the
-/// last of which is masked (PyTorch 2.11, torch/_inductor/runtime/triton_heuristics.py).
-double walked_of(const Stream& stream) {
+/// What a kernel goes over again where rows are longer than it can keep: all that it moved; compiled norms their
+/// elements, each row by blocks of 2048 the last of which is masked (PyTorch 2.11,
+/// torch/_inductor/runtime/triton_heuristics.py).
+double again_of(const Stream& stream, double moved, double seconds_per_byte) {
+    if (stream.form != StreamForm::Compiled || kin_of(stream.kind) != StreamKind::Norm) return moved;
     constexpr std::int64_t block = 2 * compiled_row;
-    const bool norm = kin_of(stream.kind) == StreamKind::Norm;
-    if (stream.form != StreamForm::Compiled || !norm || stream.width <= compiled_row) return 1.0;
-    return static_cast<double>(ceil_div(stream.width, block) * block) / static_cast<double>(stream.width);
+    constexpr double copied = 4.0;  // bytes of an element in and out
+    return copied * seconds_per_byte * static_cast<double>(stream.rows * ceil_div(stream.width, block) * block);
 }
 
 }  // namespace
@@ -36,10 +39,12 @@ Cost Pricer::burst(const Stream& stream) const {
     const StreamKernel& kernel = profile_.stream.of(stream.form)[static_cast<std::size_t>(stream.kind)];
     const double bytes = (stream.read + stream.written).value;
     const double memory = bytes * seconds_per_byte_;
-    const double again = static_cast<double>(stream.width) > kernel.once ? kernel.again : 1.0;
-    const double reached = memory / kernel.fraction * again * walked_of(stream);
+    const double moved = memory / kernel.fraction;
+    const bool kept = static_cast<double>(stream.width) <= kernel.once || kernel.again == 1.0;
+    const double reached =
+        kept ? moved : moved + (kernel.again - 1.0) * again_of(stream, moved, seconds_per_byte_);
     const double ragged = ragged_of(stream, kernel);
-    const double streamed = reached * ragged + kernel.row.value * static_cast<double>(stream.rows);
+    const double streamed = (reached + kernel.row.value * static_cast<double>(stream.rows)) * ragged;
     const double walk = kernel.element.value * static_cast<double>(stream.width) * ragged;
     const double walked = std::max(streamed, walk) + kernel.exposed * std::min(streamed, walk);
     const double filled = bytes / (bytes + half_full * static_cast<double>(device_.units));

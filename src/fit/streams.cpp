@@ -27,7 +27,8 @@ constexpr StreamKernel plain{
 
 /// Kernels that know rows: one alone takes its length's time, and one of odd length more.
 bool knows_rows(StreamKind kind) {
-    return kind != StreamKind::Pointwise && kin_of(kind) != StreamKind::Activation && kind != StreamKind::Optimizer;
+    return kind != StreamKind::Pointwise && kind != StreamKind::Widen && kind != StreamKind::Optimizer &&
+           kin_of(kind) != StreamKind::Activation;
 }
 
 bool is_norm(StreamKind kind) { return kin_of(kind) == StreamKind::Norm || kin_of(kind) == StreamKind::NormBackward; }
@@ -137,6 +138,8 @@ StreamKernel pytorch_start(StreamKind kind, const StreamKernel& ours) {
     StreamKernel result = ours;
     if (is_norm(kind) || loss || kind == StreamKind::Softmax) result.row = own_block;
     if (!is_norm(kind)) result.ragged = 1.0;
+    if (kind == StreamKind::Loss) result.once = 32768;
+    if (kind == StreamKind::Loss) result.again = 1.3;
     return result;
 }
 
@@ -145,6 +148,7 @@ StreamKernel compiled_start(StreamKind kind, const StreamKernel& ours) {
     StreamKernel result = ours;
     if (kind == StreamKind::Norm) result.once = compiled_row;
     if (kind == StreamKind::Norm) result.again = 1.3;
+    if (kind == StreamKind::Norm) result.ragged = 1.0;
     return result;
 }
 
@@ -211,6 +215,11 @@ StreamKernel fit_group(const Group& group, const StreamKernel& start, const Devi
     return shared;
 }
 
+/// Whether torch.compile leaves kernels of this kind to PyTorch.
+bool is_left_to_pytorch(StreamKind kind) {
+    return kind == StreamKind::Optimizer || kind == StreamKind::Embedding || kind == StreamKind::EmbeddingBackward;
+}
+
 /// Takes another form's kernels where a form has no samples.
 void stand_in(const Group& known, const Group& unknown) {
     for (std::size_t i = 0; i < known.kernels.size(); ++i) {
@@ -227,7 +236,8 @@ void fit_kind(const Observations& seen, StreamKind kind, const Device& device, P
     for (const StreamForm form : {StreamForm::Eager, StreamForm::Compiled}) {
         const Group theirs = alike(seen, form, kind, profile);
         if (theirs.seen.empty()) {
-            stand_in(ours, theirs);
+            const bool left = form == StreamForm::Compiled && is_left_to_pytorch(kind);
+            stand_in(left ? alike(seen, StreamForm::Eager, kind, profile) : ours, theirs);
             continue;
         }
         fit_group(theirs, form == StreamForm::Eager ? pytorch_start(kind, shared) : compiled_start(kind, shared),
