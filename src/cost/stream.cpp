@@ -12,25 +12,26 @@ constexpr std::int64_t whole_words = 8;  ///< elements of two bytes in 16 bytes
 constexpr double half_full = 768.0;      ///< bytes a unit of which a kernel is half of `fill` (docs/model.md)
 
 /// How many times longer rows take than whole ones. Those of a compiled concatenation are whole where they are blocks
-/// of 1024 elements, and half so where they are half blocks (docs/model.md).
+/// of 1024 elements, and half so where they are half blocks; those of PyTorch's norms where they are words of 8 bytes
+/// (docs/model.md).
 double ragged_of(const Stream& stream, const StreamKernel& kernel) {
     if (stream.form == StreamForm::Compiled && stream.kind == StreamKind::Strided) {
         if (stream.width % compiled_row == 0) return 1.0;
         return stream.width % (compiled_row / 2) == 0 ? kernel.ragged : kernel.ragged * kernel.ragged;
     }
     const bool norm = kin_of(stream.kind) == StreamKind::Norm || kin_of(stream.kind) == StreamKind::NormBackward;
-    const std::int64_t word = stream.form == StreamForm::Eager && norm ? 4 : whole_words;
+    const std::int64_t word = norm && stream.form == StreamForm::Eager ? whole_words / 2 : whole_words;
     return stream.width % word == 0 ? 1.0 : kernel.ragged;
 }
 
-/// What a kernel goes over again where rows are longer than it can keep: all that it moved; compiled norms their
-/// elements, each row by blocks of 2048 the last of which is masked (PyTorch 2.11,
+/// Bytes that a kernel goes over again where rows are longer than it can keep: all of them; a compiled norm one operand
+/// and the result, by blocks of 2048 elements whose last is masked (PyTorch 2.11,
 /// torch/_inductor/runtime/triton_heuristics.py).
-double again_of(const Stream& stream, double moved, double seconds_per_byte) {
-    if (stream.form != StreamForm::Compiled || kin_of(stream.kind) != StreamKind::Norm) return moved;
-    constexpr std::int64_t block = 2 * compiled_row;
-    constexpr double copied = 4.0;  // bytes of an element in and out
-    return copied * seconds_per_byte * static_cast<double>(stream.rows * ceil_div(stream.width, block) * block);
+double bytes_again(const Stream& stream, double bytes) {
+    if (stream.form != StreamForm::Compiled || kin_of(stream.kind) != StreamKind::Norm) return bytes;
+    constexpr std::int64_t block = 2 * compiled_row, element_in_and_out = 4;
+    const std::int64_t walked = ceil_div(stream.width, block) * block;
+    return static_cast<double>(stream.rows) * static_cast<double>(element_in_and_out * walked);
 }
 
 }  // namespace
@@ -39,10 +40,8 @@ Cost Pricer::burst(const Stream& stream) const {
     const StreamKernel& kernel = profile_.stream.of(stream.form)[static_cast<std::size_t>(stream.kind)];
     const double bytes = (stream.read + stream.written).value;
     const double memory = bytes * seconds_per_byte_;
-    const double moved = memory / kernel.fraction;
-    const bool kept = static_cast<double>(stream.width) <= kernel.once || kernel.again == 1.0;
-    const double reached =
-        kept ? moved : moved + (kernel.again - 1.0) * again_of(stream, moved, seconds_per_byte_);
+    const double again = static_cast<double>(stream.width) > kernel.once ? kernel.again - 1.0 : 0.0;
+    const double reached = (memory + again * bytes_again(stream, bytes) * seconds_per_byte_) / kernel.fraction;
     const double ragged = ragged_of(stream, kernel);
     const double streamed = (reached + kernel.row.value * static_cast<double>(stream.rows)) * ragged;
     const double walk = kernel.element.value * static_cast<double>(stream.width) * ragged;
