@@ -20,7 +20,7 @@ GOAL = 0.04  # of predicted and measured speed-up, for nine in ten
 INTRODUCTION = """# Case studies
 
 What the search proposes for six models on an H200, and what those shapes take there as full PyTorch training steps (bf16, fused AdamW, {batch} × {seq} tokens; where a
-model does not fit, from the steps of two and of four layers), eagerly and with `torch.compile`. The two differ where a shape has odd sizes: eagerly an odd size takes slow kernels, while `torch.compile` copies
+model does not fit, from the steps of a quarter and of half of its layers), eagerly and with `torch.compile`. The two differ where a shape has odd sizes: eagerly an odd size takes slow kernels, while `torch.compile` copies
 operands into padded ones first, so that little is left to gain. A speed-up is the baseline's time over the shape's. The shapes are what the search proposed before the
 measurement; they are priced here by the profile as it is now (`bench/case_studies.py predict`), whose own proposals differ a little. They are
 [`bench/case_studies.json`](../bench/case_studies.json), the script is [`bench/train_steps.py`](../bench/train_steps.py); this page is made by `bench/case_studies.py page`.

@@ -28,6 +28,7 @@ struct Gemm {
     Precision precision = Precision::Bf16;
     bool grouped = false;
     bool pads = false;  ///< the runtime copies operands into whole 16-byte rows first where that is faster
+    bool bias = false;  ///< such a runtime adds a bias to the rows of the result
 
     friend bool operator==(const Gemm&, const Gemm&) = default;
 };

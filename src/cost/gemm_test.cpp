@@ -148,5 +148,34 @@ TEST(Gemm, OperandsArePaddedWhereThatIsFaster) {
     EXPECT_EQ(pricer.price(small).time, direct_small.time) << "one row is read faster than its matrix is copied";
 }
 
+TEST(Gemm, ABiasIsCopiedIntoResultsWhoseRowsAreWidened) {
+    const Pricer pricer(h200(), assumed_profile(h200()));
+    struct Case {
+        std::int64_t n;
+        bool copied;
+    };
+    for (const Case& c : {Case{20480, false}, {20560, true}, {1056, true}, {1000, false}}) {
+        Gemm gemm{Layout::TN, 8192, c.n, 5120};
+        const Cost plain = pricer.price(gemm);
+        gemm.bias = true;
+        const Cost biased = pricer.price(gemm);
+        EXPECT_EQ(biased.time > plain.time, c.copied) << c.n;
+        EXPECT_EQ(biased.term(Term::Alignment) > plain.term(Term::Alignment), c.copied) << c.n;
+    }
+}
+
+TEST(Gemm, PaddingCopiesWeightsAndOnceTheGradient) {
+    const Pricer pricer(h200(), assumed_profile(h200()));
+    const auto copies = [&](Gemm gemm, Gemm whole) {
+        gemm.pads = true;
+        return pricer.price(gemm).time - pricer.price(whole).time;
+    };
+    const Seconds weights = copies({Layout::TN, 8192, 15360, 5140}, {Layout::TN, 8192, 15360, 5144});
+    const Seconds both = copies({Layout::NN, 8192, 15360, 5140}, {Layout::NN, 8192, 15360, 5144});
+    EXPECT_GT(weights.value, 0.0);
+    EXPECT_GT(both, weights);
+    EXPECT_EQ(copies({Layout::NT, 15360, 5140, 8192}, {Layout::NT, 15360, 5144, 8192}).value, 0.0);
+}
+
 }  // namespace
 }  // namespace tilewright

@@ -1,5 +1,7 @@
-// A product whose operands may be copied into whole 16-byte rows first. torch.compile does so for every product with a
-// narrow dimension (torch/_inductor/fx_passes/pad_mm.py): it times both ways and keeps the faster one.
+// What torch.compile does around a product. One whose operands have no whole 16-byte rows is padded where that is faster
+// (torch/_inductor/fx_passes/pad_mm.py times both ways); only some operands cost a copy then: activations are written
+// padded by the kernel that makes them, and the gradient that dX copied serves dW. And a bias is copied into a result
+// whose rows were widened, because no epilogue adds it there: the product accumulates.
 #include "cost/explain.h"
 #include "tilewright/cost.h"
 
@@ -18,9 +20,36 @@ Stream copy_of(const Gemm& from, const Gemm& to, std::int64_t Gemm::*rows, std::
             StreamForm::Compiled};
 }
 
+/// The cost with all of its time laid at the door of alignment.
+Cost for_alignment(Cost cost) {
+    cost.terms = {};
+    cost.terms[static_cast<std::size_t>(Term::Alignment)] = cost.time;
+    return cost;
+}
+
+/// Whether Inductor gives the result wider rows than it has, whole multiples of 128 bytes (comprehensive_padding,
+/// padding_alignment_bytes and padding_stride_threshold in torch/_inductor/config.py).
+bool widens_rows(const Gemm& gemm) {
+    constexpr std::int64_t threshold = 1024, alignment = 128;
+    return gemm.n > threshold && gemm.n * static_cast<std::int64_t>(element_bytes(gemm.precision)) % alignment != 0;
+}
+
+/// ATen's copy of a bias into every row. It writes 1.0 TB/s on an H200, as if half of it came from memory.
+Stream copy_of_bias(const Gemm& gemm) {
+    const Bytes written{static_cast<double>(gemm.batch * gemm.m) * static_cast<double>(gemm.n) *
+                        element_bytes(gemm.precision)};
+    return {StreamKind::Strided, gemm.batch * gemm.m, gemm.n, 0.5 * written, written, StreamForm::Eager};
+}
+
 }  // namespace
 
 Cost Pricer::burst(const Gemm& gemm) const {
+    Cost cost = maybe_padded(gemm);
+    if (gemm.bias && widens_rows(gemm)) add(cost, for_alignment(burst(copy_of_bias(gemm))));
+    return cost;
+}
+
+Cost Pricer::maybe_padded(const Gemm& gemm) const {
     const Cost direct = as_it_is(gemm);
     if (!gemm.pads || gemm.grouped || row_bytes(gemm) >= word_bytes) return direct;
     Gemm whole = gemm;
@@ -29,13 +58,10 @@ Cost Pricer::burst(const Gemm& gemm) const {
     Cost padded = as_it_is(whole);
     const auto add_copy = [&](std::int64_t Gemm::*rows) {
         if (whole.*rows == gemm.*rows && whole.k == gemm.k) return;
-        Cost copy = burst(copy_of(gemm, whole, rows, &Gemm::k));
-        copy.terms = {};
-        copy.terms[static_cast<std::size_t>(Term::Alignment)] = copy.time;
-        add(padded, copy);
+        add(padded, for_alignment(burst(copy_of(gemm, whole, rows, &Gemm::k))));
     };
-    add_copy(&Gemm::m);
-    add_copy(&Gemm::n);
+    if (gemm.layout == Layout::NN) add_copy(&Gemm::m);  // the gradient
+    if (gemm.layout != Layout::NT) add_copy(&Gemm::n);  // the weights
     return padded.time < direct.time ? padded : direct;
 }
 

@@ -43,11 +43,13 @@ Problem too_little(std::size_t products) {
         "measure more: `tilewright-measure generate gemm` draws shapes, `tilewright-measure gemm` times them"};
 }
 
-/// A sustained sample whose clock fell although the board drew less than it may: the clock is on its way down.
+/// A sustained sample whose clock fell although the board drew less than it may, or that drew more than the board keeps
+/// up: the clock is on its way.
 bool is_unsettled(const Observation& one, const Device& device, Hertz top) {
-    constexpr double near = 0.95;  // of the limit, which the driver's energy counter tells within some percent
+    constexpr double least = 0.95;  // of the limit, which the driver's energy counter tells within some percent
+    constexpr double most = 1.02;
     return one.mode == ClockMode::Sustained && one.clock_mhz * 1e6 < 0.985 * top.value &&
-           one.power_w < near * device.power.value;
+           (one.power_w < least * device.power.value || one.power_w > most * device.power.value);
 }
 
 /// Of the time of the matrix units what follows the clock, on an H200: short samples are set right with it before the

@@ -313,7 +313,8 @@ TEST(Power, ForgetsWhatHadNotSettled) {
     };
     const std::vector<Observation> kept =
         settled({seen(ClockMode::Sustained, 1980, 400), seen(ClockMode::Sustained, 1500, 700),
-                 seen(ClockMode::Sustained, 1800, 550), seen(ClockMode::Quick, 1500, 0)},
+                 seen(ClockMode::Sustained, 1800, 550), seen(ClockMode::Sustained, 1560, 760),
+                 seen(ClockMode::Quick, 1500, 0)},
                 h200());
     ASSERT_EQ(kept.size(), 3U);
     EXPECT_EQ(kept[1].power_w, 700.0);

@@ -81,7 +81,9 @@ void Builder::linear(const Linear& l) {
         sizes.pads = compiled;
         return Op{name, l.component, Pass::Forward, 1, sizes, {kept}};
     };
-    forward(gemm(l.names.forward, {Layout::TN, rows, l.out, l.in}, saved));
+    Gemm product{Layout::TN, rows, l.out, l.in};
+    product.bias = compiled && l.bias;
+    forward(gemm(l.names.forward, product, saved));
     if (l.bias && !ideal) {
         const double shrink = 1.0 / static_cast<double>(rows);
         backward(Piece{l.names.bias, l.component, StreamKind::Columns, rows * batch, l.out, 1, shrink});

@@ -167,9 +167,19 @@ TEST(Layer, HasTheseProducts) {
         ASSERT_NE(op, nullptr) << c.name;
         Gemm found = std::get<Gemm>(op->work);
         EXPECT_EQ(found.pads, op->component != Component::Attention && c.work.runtime == Runtime::Compiled) << c.name;
+        EXPECT_FALSE(found.bias) << c.name << ": none of these models has biases";
         found.pads = false;
         EXPECT_EQ(found, c.gemm) << c.name << " " << found.m << " " << found.batch;
     }
+}
+
+TEST(Layer, SaysWhichCompiledProductsAddABias) {
+    const auto biased = [](Runtime runtime, const char* name) {
+        return std::get<Gemm>(find_op(lower_layer(gpt2(), in(runtime, Phase::Train)), name)->work).bias;
+    };
+    EXPECT_TRUE(biased(Runtime::Compiled, "mlp up"));
+    EXPECT_FALSE(biased(Runtime::Compiled, "mlp up dX"));
+    EXPECT_FALSE(biased(Runtime::Eager, "mlp up"));
 }
 
 /// All streaming kernels of one name in one layer; traffic in units of a tensor of `width` elements per token.
