@@ -60,8 +60,7 @@ class Step:
 
 
 def norm_forward(step, name, time):
-    if step.shape["hidden"] % 8 == 0:  # else only sums, and what they are for is written into padded operands
-        step.add(f"{step.norm} forward", step.shape["hidden"], 3 if "_add_" in name else 1 + step.twins, time)
+    step.add(f"{step.norm} forward", step.shape["hidden"], 3 if "_add_" in name else 1 + step.twins, time)
 
 
 def norm_backward(step, name, time):
@@ -89,6 +88,7 @@ TABLES = [
 COMPILED_RULES = TABLES + [
     (r"triton.*norm_backward|reduce_kernel.*ReduceOp<float", norm_backward),
     (r"triton_(per|red).*norm", norm_forward),
+    (r"triton_poi.*norm", lambda s, n, t: s.more(f"{s.norm} forward", t)),  # of narrow rows, into padded operands
     (r"triton_red.*gelu_backward.*sum", lambda s, n, t: inner(s, "bias backward", 1, t)),
     (r"triton_red.*cat.*sum", lambda s, n, t: s.add("bias backward", s.query + 2 * s.key, 1, t)),
     (r"triton_red_fused_sum", lambda s, n, t: s.add("bias backward", 0, 1, t)),  # the name does not tell which: name_sums

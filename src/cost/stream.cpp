@@ -26,12 +26,15 @@ double ragged_of(const Stream& stream, const StreamKernel& kernel) {
 
 /// Bytes that a kernel goes over again where rows are longer than it can keep: all of them; a compiled norm one operand
 /// and the result, by blocks of 2048 elements whose last is masked (PyTorch 2.11,
-/// torch/_inductor/runtime/triton_heuristics.py).
+/// torch/_inductor/runtime/triton_heuristics.py). Without a mask Welford's recurrence takes half as long
+/// (docs/model.md).
 double bytes_again(const Stream& stream, double bytes) {
     if (stream.form != StreamForm::Compiled || kin_of(stream.kind) != StreamKind::Norm) return bytes;
-    constexpr std::int64_t block = 2 * compiled_row, element_in_and_out = 4;
+    constexpr std::int64_t block = 2 * compiled_row;
+    const bool unmasked = stream.kind == StreamKind::Norm && stream.width % block == 0;
+    const std::int64_t bytes_of_element = unmasked ? 2 : 4;
     const std::int64_t walked = ceil_div(stream.width, block) * block;
-    return static_cast<double>(stream.rows) * static_cast<double>(element_in_and_out * walked);
+    return static_cast<double>(stream.rows) * static_cast<double>(bytes_of_element * walked);
 }
 
 }  // namespace

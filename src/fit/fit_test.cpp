@@ -311,11 +311,10 @@ TEST(Power, ForgetsWhatHadNotSettled) {
         one.power_w = power_w;
         return one;
     };
-    const std::vector<Observation> kept =
-        settled({seen(ClockMode::Sustained, 1980, 400), seen(ClockMode::Sustained, 1500, 700),
-                 seen(ClockMode::Sustained, 1800, 550), seen(ClockMode::Sustained, 1560, 760),
-                 seen(ClockMode::Quick, 1500, 0)},
-                h200());
+    const std::vector<Observation> kept = settled(
+        {seen(ClockMode::Sustained, 1980, 400), seen(ClockMode::Sustained, 1500, 700),
+         seen(ClockMode::Sustained, 1800, 550), seen(ClockMode::Sustained, 1560, 760), seen(ClockMode::Quick, 1500, 0)},
+        h200());
     ASSERT_EQ(kept.size(), 3U);
     EXPECT_EQ(kept[1].power_w, 700.0);
     EXPECT_EQ(kept[2].mode, ClockMode::Quick);

@@ -45,7 +45,7 @@ constexpr Known table[] = {
     {"softmax", "backward", "", StreamKind::SoftmaxBackward, 3},
     {"crossentropy", "forward", "compiled", StreamKind::Loss, 1},
     {"crossentropy", "backward", "compiled", StreamKind::LossGradient, 2},
-    {"crossentropy", "forward", "eager", StreamKind::Loss, 0},  // of fp32, as those that count their bytes are
+    {"crossentropy", "forward", "eager", StreamKind::Loss, 0},          // of fp32, as those that count their bytes are
     {"crossentropy", "forward", "fused", StreamKind::LossGradient, 2},  // one kernel for both
     {"crossentropy", "backward", "eager", StreamKind::LossGradient, 0},
     {"widen", "forward", "eager", StreamKind::Widen, 3},

@@ -148,7 +148,7 @@ StreamKernel compiled_start(StreamKind kind, const StreamKernel& ours) {
     StreamKernel result = ours;
     if (kind == StreamKind::Norm) result.once = compiled_row;
     if (kind == StreamKind::Norm) result.again = 1.3;
-    if (kind == StreamKind::Norm) result.ragged = 1.0;
+    if (kind == StreamKind::Norm) result.ragged = 1.5;
     return result;
 }
 
