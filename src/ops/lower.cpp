@@ -22,8 +22,7 @@ Piece pointwise(std::string_view name, std::int64_t rows, std::int64_t width) {
     return {name, Component::Embedding, StreamKind::Pointwise, rows, width};
 }
 
-/// A row per token, its gradient summed by word into a zeroed table (ideal: scattered, into the head's gradient when
-/// tied).
+/// A row per token, its gradient summed by word into a zeroed table (ideal: into the head's gradient when tied).
 void look_up(Builder& b) {
     const Shape& s = b.shape;
     const std::int64_t width = embedding_width(s);
@@ -39,7 +38,7 @@ void look_up(Builder& b) {
     b.collective("embedding all-reduce", {CollectiveKind::AllReduce, {bytes}, b.work.parallel.tp}, Pass::Forward);
     if (s.tied && !b.ideal) b.backward(sum);
     Piece gradient = table("embedding backward", b.tokens, width);
-    if (!b.ideal) gradient.kind = StreamKind::EmbeddingBackward;
+    gradient.kind = StreamKind::EmbeddingBackward;
     b.backward(gradient);
     if (!(s.tied && b.ideal)) b.backward(zero);
 }
