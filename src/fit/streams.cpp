@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t least_points = 20;      ///< fewer leave what is assumed
 constexpr std::size_t least_of_kind = 3;      ///< fewer leave the constants as they are
 constexpr std::size_t least_of_reading = 10;  ///< fewer read every row once
-constexpr std::size_t least_of_curve = 20;    ///< fewer leave it flat
+constexpr std::size_t least_of_curve = 15;    ///< of each kind; fewer leave it flat
 constexpr std::size_t least_of_trees = 100;   ///< fewer leave it at the curve
 
 /// Where the constants of a kernel start that no sample tells of yet: about the middle of the kinds on an H200.
@@ -83,7 +83,7 @@ void fit_constants(const Group& group, const Device& device, Profile& profile) {
 
 /// What the constants leave over: trees that see nothing of a kernel but its place among the knots.
 void fit_curve(const Group& group, const Device& device, const Profile& profile) {
-    if (group.seen.size() < least_of_curve) return;
+    if (group.seen.size() < least_of_curve * group.kernels.size()) return;
     const Pricer pricer(device, profile, Clock::Burst);
     BoostRows rows{.trends = {Trend::Free}, .features = {}, .targets = {}, .places = {}, .knots = Curve::knots.count};
     const std::vector<double> errors = log_errors(group.seen, device, profile);

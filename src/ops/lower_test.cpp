@@ -243,7 +243,7 @@ TEST(Lower, WidensLogitsEagerlyAndSumsGradientsByWord) {
     for (Runtime runtime : {Runtime::Eager, Runtime::Compiled, Runtime::Ideal}) {
         Workload work;
         work.runtime = runtime;
-        const OpGraph graph = lower(llama(), work);
+        const OpGraph graph = lower(gpt2(), work);
         const auto launched = [&](StreamKind kind) {
             return std::count_if(graph.ops.begin(), graph.ops.end(), [&](const Op& op) {
                 const Stream* stream = std::get_if<Stream>(&op.work);
