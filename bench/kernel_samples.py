@@ -115,9 +115,9 @@ def rotary(step, name, time):
 
 
 def adamw(step, time):
-    table = step.shape["vocab"] * step.shape["hidden"]
-    if not step.shape["tied"] or table % 4:  # zero moments of words that never came take a slow path of sqrt; so do tables
-        return  # that are not whole vectors of four
+    """Left out are slow paths: square roots of the zero moments of words that never came, tables of no whole vectors."""
+    if not step.shape["tied"] or step.shape["vocab"] * step.shape["hidden"] % 4:
+        return
     if step.last("adamw forward"):
         return step.more("adamw forward", time)
     hidden = step.shape["hidden"]
@@ -194,7 +194,8 @@ def name_sums(step):
     for sample, width in zip(plain, sorted(widths)):
         if len(plain) == len(widths):
             sample |= {"width": width, "bytes": ELEMENT * step.tokens * width}
-    apart = step.line["runtime"] == "eager" or shape["positions"] != "rotary" or step.last("rotary backward")  # else a rotation is in a sum's kernel
+    apart = step.last("rotary backward") or shape["positions"] != "rotary"  # else a rotation is in a sum's kernel
+    apart = apart or step.line["runtime"] == "eager"
     if not apart or not all(is_known(sample) for sample in step.samples if sample["kind"] == "bias"):
         step.samples = [sample for sample in step.samples if sample["kind"] != "bias"]
 

@@ -131,24 +131,27 @@ StreamKernel start_of(StreamKind kind, const StreamKernel& assumed) {
 }
 
 /// Where PyTorch's kernels start from ours. Its norms, softmax and losses give each row a block of its own. All but the
-/// norms, which have another kernel for odd rows, step to a row's first whole word, so that odd rows cost nothing.
+/// norms, which have another kernel for odd rows, step to a row's first whole word, so that odd rows cost nothing. A
+/// loss, of fp32, reads a row again, which a unit's L1 holds up to 128 KiB (docs/model.md).
 StreamKernel pytorch_start(StreamKind kind, const StreamKernel& ours) {
     constexpr Seconds own_block{3e-9};
     const bool loss = kind == StreamKind::Loss || kind == StreamKind::LossGradient;
     StreamKernel result = ours;
     if (is_norm(kind) || loss || kind == StreamKind::Softmax) result.row = own_block;
     if (!is_norm(kind)) result.ragged = 1.0;
-    if (kind == StreamKind::Loss) result.once = 32768;
-    if (kind == StreamKind::Loss) result.again = 1.3;
+    if (kind != StreamKind::Loss) return result;
+    result.once = 32768;
+    result.again = 1.3;
     return result;
 }
 
-/// Where torch.compile's kernels start from ours: its norms keep rows of up to 1024 elements.
+/// Where torch.compile's kernels start from ours: its norms keep rows of up to 1024 elements, and of odd rows are two.
 StreamKernel compiled_start(StreamKind kind, const StreamKernel& ours) {
     StreamKernel result = ours;
-    if (kind == StreamKind::Norm) result.once = compiled_row;
-    if (kind == StreamKind::Norm) result.again = 1.3;
-    if (kind == StreamKind::Norm) result.ragged = 1.5;
+    if (kind != StreamKind::Norm) return result;
+    result.once = compiled_row;
+    result.again = 1.3;
+    result.ragged = 1.5;
     return result;
 }
 
