@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes stream samples (docs/samples.md) of the kernels that bench/pytorch_kernels.py saw: a table says by the words in
-a compiled kernel's name what it does; of eager steps AdamW, norms and rotations are taken. What is one call to the
-lowering is one sample: a norm's gradients with the sums of their parts, a sum over rows with its second stage, all
-launches of AdamW. Their clock is the step's, so they count as quick ones, which are compared at the clock that was read.
+"""Makes stream samples (docs/samples.md) of the kernels that bench/pytorch_kernels.py saw: tables say by the words in a
+kernel's name what it does. What is one call to the lowering is one sample: a norm's gradients with the sums of their
+parts, a sum over rows with its second stage, the sort and the sums of an embedding's gradient, all launches of AdamW.
+Their clock is the step's, so they count as quick ones, which are compared at the clock that was read.
 
     python3 bench/kernel_samples.py kernels.jsonl > pytorch-compiled.jsonl
 """
@@ -12,7 +12,7 @@ import sys
 
 ELEMENT = 2  # bytes
 FASTEST = 4.8e6  # bytes a microsecond, by the data sheet; what seems faster was not told apart rightly
-GAP_US = 0.8  # between two kernels of a graph, which a profile's times leave out: (span - their sum) / kernels of whole steps
+GAP_US = 0.15  # of each kernel, what a profile's times leave out: the median of (step - their sum) / kernels at the top clock
 
 
 class Step:
@@ -20,7 +20,9 @@ class Step:
 
     def __init__(self, line):
         self.line, self.shape, self.samples = line, line["shape"], []
-        self.tokens = self.shape["batch"] * self.shape["seq"]
+        self.scattered = False  # the embedding's gradients
+        self.phase = self.shape.get("phase", "train")
+        self.tokens = self.shape["batch"] * (1 if self.phase == "decode" else self.shape["seq"])
         self.query, self.key = (self.shape[name] * self.shape["head_dim"] for name in ("heads", "kv_heads"))
         self.norm = self.shape["norm"] + "norm"
         self.twins = self.shape["norms_per_layer"] if self.shape["block"] == "parallel" else 1  # norms of one tensor
@@ -50,6 +52,12 @@ class Step:
             sample["time_us"] += time + GAP_US
             sample["kernels"] += 1
 
+    def join(self, what, width, tensors, time):
+        """A kernel of the step's one sample of that kind."""
+        if self.last(what):
+            return self.more(what, time)
+        self.add(what, width, tensors, time)
+
 
 def norm_forward(step, name, time):
     step.add(f"{step.norm} forward", step.shape["hidden"], 3 if "_add_" in name else 1 + step.twins, time)
@@ -70,10 +78,17 @@ def inner(step, what, tensors, time):
         step.add(what, step.shape["ffn"], tensors, time)
 
 
-RULES = [
+FORMS = {"adamw": "fused", "embedding": "eager"}  # of what torch.compile leaves to PyTorch
+TABLES = [
     (r"multi_tensor_apply.*FusedAdam|FusedOptimizerTensorList", lambda s, n, t: adamw(s, t)),
+    (r"vectorized_gather_kernel|_scatter_gather_elementwise|indexSelect", lambda s, n, t: look_up(s, t)),
+    (r"arange_cuda|radix_sort|unique_by_key|detail::scan|krn_partial|num_of_partial|compute_grad_weight|sum_and_scatter|"
+     r"embedding_backward_feature", lambda s, n, t: scatter(s, t)),
+]
+COMPILED_RULES = TABLES + [
     (r"triton.*norm_backward|reduce_kernel.*ReduceOp<float", norm_backward),
     (r"triton_(per|red).*norm", norm_forward),
+    (r"triton_poi.*norm", lambda s, n, t: s.more(f"{s.norm} forward", t)),  # of narrow rows, into padded operands
     (r"triton_red.*gelu_backward.*sum", lambda s, n, t: inner(s, "bias backward", 1, t)),
     (r"triton_red.*cat.*sum", lambda s, n, t: s.add("bias backward", s.query + 2 * s.key, 1, t)),
     (r"triton_red_fused_sum", lambda s, n, t: s.add("bias backward", 0, 1, t)),  # the name does not tell which: name_sums
@@ -82,25 +97,26 @@ RULES = [
     (r"triton_poi.*silu_backward", lambda s, n, t: inner(s, "swiglu backward", 5, t)),
     (r"triton_poi.*gelu", lambda s, n, t: inner(s, "gelu forward", 2, t)),
     (r"triton_poi.*silu", lambda s, n, t: inner(s, "swiglu forward", 3, t)),
-    (r"triton_poi.*cat.*neg.*slice", lambda s, n, t: s.add("rotary backward", s.query + 2 * s.key, 2, t)),
-    (r"triton_poi.*cat.*neg", lambda s, n, t: rotary(s, t)),
+    (r"triton_poi.*cat.*neg", lambda s, n, t: rotary(s, n, t)),
+    (r"triton_poi.*copy_slice", lambda s, n, t: s.add("append forward", s.key, 2, t)),
     (r"triton_poi.*cat", lambda s, n, t: s.add("split backward", s.query + 2 * s.key, 2, t)),
     (r"triton_red.*log_softmax_backward", lambda s, n, t: s.add("crossentropy backward", s.shape["vocab"], 2, t)),
     (r"triton_red.*prepare_softmax", lambda s, n, t: s.add("crossentropy forward", s.shape["vocab"], 1, t)),
-    (r"triton_red.*nll_loss_forward", lambda s, n, t: s.more("crossentropy forward", t)),
+    (r"triton_(red|per).*nll_loss_forward", lambda s, n, t: s.more("crossentropy forward", t)),
     (r"triton_poi_fused_(_unsafe_view_)?add_", lambda s, n, t: s.add("residual forward", s.shape["hidden"], 4, t)),
 ]
 
 
-def rotary(step, time):
-    """Queries and keys at once, or one after the other where they differ in number."""
-    if step.last("rotary forward"):
-        return step.more("rotary forward", time)
-    step.add("rotary forward", step.query + step.key, 2, time)
+def rotary(step, name, time):
+    """Queries and keys at once, or one after the other where they differ in number or go into a cache."""
+    if "slice" in name and step.phase == "train":
+        return step.add("rotary backward", step.query + 2 * step.key, 2, time)
+    step.join("rotary forward", step.query + step.key, 2, time)
 
 
 def adamw(step, time):
-    if not step.shape["tied"]:  # zero moments of words that never came take a slow path of sqrt
+    """Left out are slow paths: square roots of the zero moments of words that never came, tables of no whole vectors."""
+    if not step.shape["tied"] or step.shape["vocab"] * step.shape["hidden"] % 4:
         return
     if step.last("adamw forward"):
         return step.more("adamw forward", time)
@@ -109,11 +125,46 @@ def adamw(step, time):
     step.samples[-1] |= {"rows": round(step.parameters() / hidden), "bytes": 7 * ELEMENT * step.parameters()}
 
 
-EAGER_RULES = [
-    RULES[0],
-    (r"vectorized_layer_norm_kernel", lambda s, n, t: s.add(f"{s.norm} forward", s.shape["hidden"], 2, t)),
+def addition(step, time):
+    """To the residual stream, or of a tied table's gradients, which comes after they were scattered."""
+    step.add("residual forward", step.shape["hidden"], 3, time)
+    if step.scattered:
+        rows = step.shape["vocab"]
+        step.samples[-1] |= {"rows": rows, "bytes": 3 * ELEMENT * rows * step.shape["hidden"]}
+
+
+def look_up(step, time):
+    """The words of each token; the positions' look-up follows it. A slice of them, as decoding has it, is another kernel."""
+    if step.phase != "decode" and not step.last("embedding forward"):
+        step.add("embedding forward", step.shape["hidden"], 2, time)
+
+
+def scatter(step, time):
+    """Words sorted and summed; up to 3072 of them are walked instead. With learned positions two tables have gradients,
+    and which kernel is whose is not told."""
+    step.scattered = True
+    if step.shape["positions"] != "learned" and step.tokens > 3072:
+        step.join("embedding backward", step.shape["hidden"], 2, time)
+
+
+EAGER_RULES = TABLES + [
+    (r"vectorized_layer_norm_kernel|RowwiseMoments", lambda s, n, t: s.add(f"{s.norm} forward", s.shape["hidden"], 2, t)),
+    (r"LayerNormForwardCUDAKernel", lambda s, n, t: s.more(f"{s.norm} forward", t)),
     (r"layer_norm_grad_input_kernel", lambda s, n, t: s.add(f"{s.norm} backward", s.shape["hidden"], 5, t)),
     (r"GammaBetaBackward", lambda s, n, t: s.more(f"{s.norm} backward", t)),
+    (r"unrolled_elementwise.*direct_copy_kernel", lambda s, n, t: s.join("widen forward", s.shape["vocab"], 3, t)),
+    (r"elementwise_kernel.*direct_copy_kernel", lambda s, n, t: s.phase == "decode" and s.add("append forward", s.key, 2, t)),
+    (r"SoftMaxForward", lambda s, n, t: s.add("crossentropy forward", s.shape["vocab"], 4, t)),
+    (r"nll_loss_forward", lambda s, n, t: s.more("crossentropy forward", t)),
+    (r"nll_loss_backward|SoftMaxBackward", lambda s, n, t: s.join("crossentropy backward", s.shape["vocab"], 6, t)),
+    (r"bfloat16_copy_kernel", lambda s, n, t: s.join("narrow backward", s.shape["vocab"], 3, t)),
+    (r"GeluCUDAKernel", lambda s, n, t: s.add("gelu forward", s.shape["ffn"], 2, t)),
+    (r"GeluBackward", lambda s, n, t: s.add("gelu backward", s.shape["ffn"], 3, t)),
+    (r"silu_backward", lambda s, n, t: s.add("silu backward", s.shape["ffn"], 3, t)),
+    (r"silu_kernel", lambda s, n, t: s.add("silu forward", s.shape["ffn"], 2, t)),
+    (r"vectorized_elementwise.*MulFunctor", lambda s, n, t: s.add("multiply forward", s.shape["ffn"], 3, t)),
+    (r"vectorized_elementwise.*CUDAFunctor_add", lambda s, n, t: addition(s, t)),
+    (r"reduce_kernel.*ReduceOp<c10::BFloat16", lambda s, n, t: s.add("bias backward", 0, 1, t)),
 ]
 TURNS = r"gpu_kernel_impl_nocast.*(MulFunctor|CUDAFunctor_add|neg_kernel)|CatArrayBatchedCopy<.*unsigned int, 4,"
 
@@ -121,22 +172,30 @@ TURNS = r"gpu_kernel_impl_nocast.*(MulFunctor|CUDAFunctor_add|neg_kernel)|CatArr
 def eager_rotations(step):
     """Two products, a negated half, a concatenation and a sum for q, the same for k and again going back: their means."""
     turns = [time for name, time in step.line["kernels"] if re.search(TURNS, name)]
-    if step.shape["positions"] != "rotary" or step.query != step.key or len(turns) != 20:
+    if step.shape["positions"] != "rotary" or step.query != step.key or len(turns) != (20 if step.phase == "train" else 10):
         return
-    for direction, times in (("forward", turns[:10]), ("backward", turns[10:])):
-        step.add(f"turn {direction}", step.query, 2, sum(times) / 10)
+    step.add("turn forward", step.query, 2, sum(turns[:10]) / 10)
+    if step.phase == "train":
+        step.add("turn backward", step.query, 2, sum(turns[10:]) / 10)
 
 
 def name_sums(step):
-    """The sums of plain gradients: of the MLP's output and, behind a rotation, of q, k and v; the wider take longer."""
+    """The sums of plain gradients: eagerly of every bias; else of the MLP's output and, behind a rotation, of q, k and v.
+    The wider take longer."""
     shape = step.shape
-    widths = [shape["hidden"]] if shape["bias_mlp"] else []
-    widths += [step.query + 2 * step.key] if shape["bias_qkv"] and shape["positions"] == "rotary" else []
+    joint = step.query + 2 * step.key
+    if step.line["runtime"] == "eager":
+        widths = [shape["hidden"]] * (shape["bias_mlp"] + shape["bias_projection"])
+        widths += [shape["ffn"]] * shape["bias_mlp"] + [joint] * shape["bias_qkv"]
+    else:
+        widths = [shape["hidden"]] * shape["bias_mlp"]
+        widths += [joint] * (shape["bias_qkv"] and shape["positions"] == "rotary")
     plain = sorted((s for s in step.samples if s["width"] == 0), key=lambda sample: sample["time_us"])
     for sample, width in zip(plain, sorted(widths)):
         if len(plain) == len(widths):
             sample |= {"width": width, "bytes": ELEMENT * step.tokens * width}
-    apart = shape["positions"] != "rotary" or step.last("rotary backward")  # else a rotation is in a sum's kernel
+    apart = step.last("rotary backward") or shape["positions"] != "rotary"  # else a rotation is in a sum's kernel
+    apart = apart or step.line["runtime"] == "eager"
     if not apart or not all(is_known(sample) for sample in step.samples if sample["kind"] == "bias"):
         step.samples = [sample for sample in step.samples if sample["kind"] != "bias"]
 
@@ -160,12 +219,16 @@ def is_whole(sample, runtime):
 
 def samples_of(line):
     step = Step(line)
-    rules = RULES if line["runtime"] == "compiled" else EAGER_RULES
+    rules = COMPILED_RULES if line["runtime"] == "compiled" else EAGER_RULES
+    cleared = 0.0  # by memory sets, which belong to what follows them
     for name, time in line["kernels"]:
-        for pattern, take in rules:
-            if re.search(pattern, name):
-                take(step, name, time)
-                break
+        if "emset" in name:
+            cleared += time + GAP_US
+            continue
+        take = next((take for pattern, take in rules if re.search(pattern, name)), None)
+        if take:
+            take(step, name, time + cleared)
+        cleared = 0.0
     if line["runtime"] == "eager":
         eager_rotations(step)
     name_sums(step)
@@ -173,7 +236,7 @@ def samples_of(line):
         if not is_known(sample) or not is_whole(sample, line["runtime"]):
             continue
         sample["time_us"] /= sample.get("of", 1)
-        form = "fused" if sample["kind"] == "adamw" and line["runtime"] == "eager" else line["runtime"]
+        form = FORMS.get(sample["kind"], line["runtime"])
         sizes = {"kind": sample["kind"], "pass": sample["pass"], "form": form, "rows": sample["rows"],
                  "width": sample["width"], "dtype": "bf16"}
         yield {"schema": "tilewright.sample/1", "op": "stream", "sizes": sizes, "device": line["device"], "clock": "quick",

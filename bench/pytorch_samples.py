@@ -2,7 +2,7 @@
 """Samples of what only PyTorch runs here: FlashAttention-2, eager pointwise ops and norms, whole layers eager and
 compiled, in the form of docs/samples.md. Shapes are drawn with a fixed seed; a rerun with another seed adds others.
 
-    python3 bench/pytorch_samples.py --out pytorch.jsonl --budget 300 [--seed 1] [--only attention,stream,layer]
+    python3 bench/pytorch_samples.py --out pytorch.jsonl --budget 300 [--seed 1] [--only attention,stream,layer] [--kinds softmax]
 """
 import argparse
 import random
@@ -55,8 +55,11 @@ def attention_op(size):
     return lambda: torch.autograd.grad(o, (q, k, v), grad, retain_graph=True)
 
 
+KINDS = ["layernorm", "rmsnorm", "gelu", "residual", "bias", "softmax", "crossentropy"]
+
+
 def draw_stream(draw):
-    kind = draw.choice(["layernorm", "rmsnorm", "gelu", "residual", "bias", "softmax", "crossentropy"])
+    kind = draw.choice(KINDS)
     width = draw.choice([768, 1024, 1536, 2048, 2560, 4096, 5120, 8192, 12288, 16384, draw.randint(256, 16384)])
     if kind == "crossentropy":
         width = draw.choice([32000, 50257, 50304, 128256])
@@ -101,7 +104,7 @@ def draw_layer(draw):
             "batch": max(1, draw.choice([2048, 4096, 8192]) // seq), "seq": seq, "precision": "bf16", "attention": "auto"}
 
 
-def layer_samples(draw, writer):
+def layer_samples(draw, writer, _):
     shape = draw_layer(draw)
     runtime = draw.choice(["eager", "eager", "eager", "compiled"])
     torch._dynamo.reset()
@@ -112,13 +115,15 @@ def layer_samples(draw, writer):
         writer.sample("layer", {name: named[name] for name in SIZES}, lambda: case.op(module, train), {"source": "pytorch"})
 
 
-def attention_samples(draw, writer):
+def attention_samples(draw, writer, _):
     size = draw_attention(draw)
     writer.sample("attention", size, lambda: attention_op(size), {"source": "pytorch"})
 
 
-def stream_samples(draw, writer):
+def stream_samples(draw, writer, kinds):
     size = draw_stream(draw)
+    while size["kind"] not in kinds:
+        size = draw_stream(draw)
     tensor = 2 * size["rows"] * size["width"]
     copies = max(2, min(64, PAST_L2 // tensor))
     writer.sample("stream", size, lambda: stream_op(size), {"source": "pytorch"}, copies)
@@ -133,6 +138,7 @@ def main():
     parser.add_argument("--budget", type=float, default=300.0, help="seconds, shared equally by the families")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="attention,stream,layer")
+    parser.add_argument("--kinds", default=",".join(KINDS), help="of streams")
     arguments = parser.parse_args()
     torch._dynamo.config.automatic_dynamic_shapes = False
     writer = Writer(arguments.out)
@@ -143,7 +149,7 @@ def main():
         count = 0
         while time.monotonic() < end:
             try:
-                FAMILIES[name](draw, writer)
+                FAMILIES[name](draw, writer, arguments.kinds.split(","))
                 count += 1
             except (RuntimeError, torch.OutOfMemoryError) as error:
                 print(f"{name}: {str(error).splitlines()[0][:150]}")

@@ -66,7 +66,7 @@ private:
     Cost burst(const Gemm& gemm) const;
     Cost as_it_is(const Gemm& gemm) const;      ///< without padding
     Cost maybe_padded(const Gemm& gemm) const;  ///< without what a bias costs
-    Cost physics(const Gemm& gemm) const;   ///< without what was learnt beyond it either
+    Cost physics(const Gemm& gemm) const;       ///< without what was learnt beyond it either
 
     /// Of a product, in seconds.
     struct Physics {

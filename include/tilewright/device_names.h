@@ -67,7 +67,9 @@ inline constexpr std::array<NameTable<StreamKind>, stream_kind_count> names<Stre
      {"softmax_backward", StreamKind::SoftmaxBackward},
      {"activation_backward", StreamKind::ActivationBackward},
      {"gate", StreamKind::Gate},
-     {"gate_backward", StreamKind::GateBackward}}};
+     {"gate_backward", StreamKind::GateBackward},
+     {"embedding_backward", StreamKind::EmbeddingBackward},
+     {"widen", StreamKind::Widen}}};
 template <>
 inline constexpr std::array<NameTable<CollectiveKind>, 5> names<CollectiveKind>{
     {{"all_reduce", CollectiveKind::AllReduce},

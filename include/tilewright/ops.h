@@ -72,9 +72,11 @@ enum class StreamKind {
     SoftmaxBackward,
     ActivationBackward,
     Gate,  ///< an activation times a second operand, in one kernel
-    GateBackward
+    GateBackward,
+    EmbeddingBackward,  ///< gradients of a table's rows: words sorted, then summed by word
+    Widen               ///< element by element into a wider type
 };
-inline constexpr std::size_t stream_kind_count = 18;
+inline constexpr std::size_t stream_kind_count = 20;
 
 /// Whose kernel it is: one that a person wrote for this step, PyTorch's for one operator, or what torch.compile
 /// launches.

@@ -164,7 +164,7 @@ TEST(Gemm, ABiasIsCopiedIntoResultsWhoseRowsAreWidened) {
     }
 }
 
-TEST(Gemm, PaddingCopiesWeightsAndOnceTheGradient) {
+TEST(Gemm, PaddingCopiesWeightsOnceTheGradientAndTheResultOfGaps) {
     const Pricer pricer(h200(), assumed_profile(h200()));
     const auto copies = [&](Gemm gemm, Gemm whole) {
         gemm.pads = true;
@@ -174,7 +174,8 @@ TEST(Gemm, PaddingCopiesWeightsAndOnceTheGradient) {
     const Seconds both = copies({Layout::NN, 8192, 15360, 5140}, {Layout::NN, 8192, 15360, 5144});
     EXPECT_GT(weights.value, 0.0);
     EXPECT_GT(both, weights);
-    EXPECT_EQ(copies({Layout::NT, 15360, 5140, 8192}, {Layout::NT, 15360, 5144, 8192}).value, 0.0);
+    EXPECT_EQ(copies({Layout::NT, 5140, 15360, 8192}, {Layout::NT, 5144, 15360, 8192}).value, 0.0);
+    EXPECT_GT(copies({Layout::NT, 15360, 5140, 8192}, {Layout::NT, 15360, 5144, 8192}).value, 0.0);
 }
 
 }  // namespace

@@ -89,13 +89,30 @@ TEST(Stream, CompiledKernelsWalkWholeBlocks) {
                           {StreamKind::Strided, 1536, 2.0},
                           {StreamKind::Strided, 3840, 4.0},
                           {StreamKind::Norm, 1000, 1.0},
-                          {StreamKind::Norm, 2048, 1.8},
-                          {StreamKind::Norm, 2560, 1.8 * 4096 / 2560}}) {
+                          {StreamKind::Norm, 2048, 1.4},
+                          {StreamKind::Norm, 2560, 1.0 + 0.8 * 4096 / 2560}}) {
         const Bytes bytes{2e4 * static_cast<double>(c.width)};
         const double memory = (bytes + bytes) / (h200().bandwidth * profile.bandwidth_fraction) / Seconds{1.0};
         const double time = pricer.price(Stream{c.kind, 10000, c.width, bytes, bytes, StreamForm::Compiled}).time.value;
         EXPECT_NEAR(time / memory * kernel(c.kind).fraction, c.slower, 1e-9) << c.width;
     }
+}
+
+TEST(Stream, RaggedRowsAreThoseThatAKernelHasNoWordsFor) {
+    Profile profile = assumed_profile(h200());
+    const auto norm = static_cast<std::size_t>(StreamKind::Norm);
+    profile.stream.fused[norm] = profile.stream.eager[norm] = {.row = {1e-9}, .ragged = 3.0};
+    const Pricer pricer(h200(), profile, Clock::Burst);
+    const auto slower = [&](std::int64_t width, StreamForm form) {
+        const Bytes bytes{2e4 * 1024};
+        const auto time = [&](std::int64_t w) {
+            return pricer.price(Stream{StreamKind::Norm, 10000, w, bytes, bytes, form}).time;
+        };
+        return time(width) / time(1024);
+    };
+    EXPECT_NEAR(slower(1028, StreamForm::Fused), 3.0, 1e-9) << "bytes and rows alike";
+    EXPECT_NEAR(slower(1028, StreamForm::Eager), 1.0, 1e-9);
+    EXPECT_NEAR(slower(1026, StreamForm::Eager), 3.0, 1e-9);
 }
 
 TEST(Stream, NormsOfRaggedRowsAreSlower) {

@@ -1,7 +1,8 @@
-// What torch.compile does around a product. One whose operands have no whole 16-byte rows is padded where that is faster
-// (torch/_inductor/fx_passes/pad_mm.py times both ways); only some operands cost a copy then: activations are written
-// padded by the kernel that makes them, and the gradient that dX copied serves dW. And a bias is copied into a result
-// whose rows were widened, because no epilogue adds it there: the product accumulates.
+// What torch.compile does around a product. One whose operands have no whole 16-byte rows is padded where that is
+// faster (torch/_inductor/fx_passes/pad_mm.py times both ways); only some operands cost a copy then: activations are
+// written padded by the kernel that makes them, and the gradient that dX copied serves dW, whose result is copied out
+// of its padded rows. And a bias is copied into a result whose rows were widened, because no epilogue adds it there:
+// the product accumulates.
 #include "cost/explain.h"
 #include "tilewright/cost.h"
 
@@ -34,18 +35,19 @@ bool widens_rows(const Gemm& gemm) {
     return gemm.n > threshold && gemm.n * static_cast<std::int64_t>(element_bytes(gemm.precision)) % alignment != 0;
 }
 
-/// ATen's copy of a bias into every row. It writes 1.0 TB/s on an H200, as if half of it came from memory.
-Stream copy_of_bias(const Gemm& gemm) {
+/// ATen's copy into or out of a result with gaps between its rows, of which `share` comes from memory. A bias that it
+/// writes into every row at 1.0 TB/s on an H200 is as if half did; a weight gradient is read whole.
+Stream copy_of_result(const Gemm& gemm, double share) {
     const Bytes written{static_cast<double>(gemm.batch * gemm.m) * static_cast<double>(gemm.n) *
                         element_bytes(gemm.precision)};
-    return {StreamKind::Strided, gemm.batch * gemm.m, gemm.n, 0.5 * written, written, StreamForm::Eager};
+    return {StreamKind::Strided, gemm.batch * gemm.m, gemm.n, share * written, written, StreamForm::Eager};
 }
 
 }  // namespace
 
 Cost Pricer::burst(const Gemm& gemm) const {
     Cost cost = maybe_padded(gemm);
-    if (gemm.bias && widens_rows(gemm)) add(cost, for_alignment(burst(copy_of_bias(gemm))));
+    if (gemm.bias && widens_rows(gemm)) add(cost, for_alignment(burst(copy_of_result(gemm, 0.5))));
     return cost;
 }
 
@@ -62,7 +64,10 @@ Cost Pricer::maybe_padded(const Gemm& gemm) const {
     };
     if (gemm.layout == Layout::NN) add_copy(&Gemm::m);  // the gradient
     if (gemm.layout != Layout::NT) add_copy(&Gemm::n);  // the weights
-    return padded.time < direct.time ? padded : direct;
+    if (padded.time >= direct.time) return direct;
+    const bool has_gaps = gemm.layout == Layout::NT && whole.n != gemm.n;  // autograd keeps gradients without
+    if (has_gaps) add(padded, for_alignment(burst(copy_of_result(gemm, 1.0))));
+    return padded;
 }
 
 }  // namespace tilewright

@@ -12,22 +12,29 @@ constexpr std::int64_t whole_words = 8;  ///< elements of two bytes in 16 bytes
 constexpr double half_full = 768.0;      ///< bytes a unit of which a kernel is half of `fill` (docs/model.md)
 
 /// How many times longer rows take than whole ones. Those of a compiled concatenation are whole where they are blocks
-/// of 1024 elements, and half so where they are half blocks (docs/model.md).
+/// of 1024 elements, and half so where they are half blocks; those of PyTorch's norms where they are words of 8 bytes
+/// (docs/model.md).
 double ragged_of(const Stream& stream, const StreamKernel& kernel) {
     if (stream.form == StreamForm::Compiled && stream.kind == StreamKind::Strided) {
         if (stream.width % compiled_row == 0) return 1.0;
         return stream.width % (compiled_row / 2) == 0 ? kernel.ragged : kernel.ragged * kernel.ragged;
     }
-    return stream.width % whole_words == 0 ? 1.0 : kernel.ragged;
+    const bool norm = kin_of(stream.kind) == StreamKind::Norm || kin_of(stream.kind) == StreamKind::NormBackward;
+    const std::int64_t word = norm && stream.form == StreamForm::Eager ? whole_words / 2 : whole_words;
+    return stream.width % word == 0 ? 1.0 : kernel.ragged;
 }
 
-/// Elements that a norm walks for each of a row: compiled ones take rows that they cannot keep by blocks of 2048, the
-/// last of which is masked (PyTorch 2.11, torch/_inductor/runtime/triton_heuristics.py).
-double walked_of(const Stream& stream) {
+/// Bytes that a kernel goes over again where rows are longer than it can keep: all of them; a compiled norm one operand
+/// and the result, by blocks of 2048 elements whose last is masked (PyTorch 2.11,
+/// torch/_inductor/runtime/triton_heuristics.py). Without a mask Welford's recurrence takes half as long
+/// (docs/model.md).
+double bytes_again(const Stream& stream, double bytes) {
+    if (stream.form != StreamForm::Compiled || kin_of(stream.kind) != StreamKind::Norm) return bytes;
     constexpr std::int64_t block = 2 * compiled_row;
-    const bool norm = kin_of(stream.kind) == StreamKind::Norm;
-    if (stream.form != StreamForm::Compiled || !norm || stream.width <= compiled_row) return 1.0;
-    return static_cast<double>(ceil_div(stream.width, block) * block) / static_cast<double>(stream.width);
+    const bool unmasked = stream.kind == StreamKind::Norm && stream.width % block == 0;
+    const std::int64_t bytes_of_element = unmasked ? 2 : 4;
+    const std::int64_t walked = ceil_div(stream.width, block) * block;
+    return static_cast<double>(stream.rows) * static_cast<double>(bytes_of_element * walked);
 }
 
 }  // namespace
@@ -36,10 +43,10 @@ Cost Pricer::burst(const Stream& stream) const {
     const StreamKernel& kernel = profile_.stream.of(stream.form)[static_cast<std::size_t>(stream.kind)];
     const double bytes = (stream.read + stream.written).value;
     const double memory = bytes * seconds_per_byte_;
-    const double again = static_cast<double>(stream.width) > kernel.once ? kernel.again : 1.0;
-    const double reached = memory / kernel.fraction * again * walked_of(stream);
+    const double again = static_cast<double>(stream.width) > kernel.once ? kernel.again - 1.0 : 0.0;
+    const double reached = (memory + again * bytes_again(stream, bytes) * seconds_per_byte_) / kernel.fraction;
     const double ragged = ragged_of(stream, kernel);
-    const double streamed = reached * ragged + kernel.row.value * static_cast<double>(stream.rows);
+    const double streamed = (reached + kernel.row.value * static_cast<double>(stream.rows)) * ragged;
     const double walk = kernel.element.value * static_cast<double>(stream.width) * ragged;
     const double walked = std::max(streamed, walk) + kernel.exposed * std::min(streamed, walk);
     const double filled = bytes / (bytes + half_full * static_cast<double>(device_.units));

@@ -242,6 +242,24 @@ TEST(Streams, WithManySamplesWhatGoesByShapeIsLearnt) {
     for (const Observation& one : seen) EXPECT_NEAR(pricer.burst(one.op).time.value / one.time_s, 1.0, 0.05);
 }
 
+TEST(Streams, OfTorchCompileAreOursWithoutSamplesOrWhatItLeavesToPyTorch) {
+    std::vector<Observation> seen;
+    add_softmax(seen, StreamKind::Softmax, 0.8, 40);
+    add_softmax(seen, StreamKind::Optimizer, 0.8, 40);
+    const std::size_t ours = seen.size();
+    add_softmax(seen, StreamKind::Softmax, 0.4, 40);
+    add_softmax(seen, StreamKind::Optimizer, 0.4, 40);
+    for (std::size_t i = ours; i < seen.size(); ++i) std::get<Stream>(seen[i].op.work).form = StreamForm::Eager;
+    Observations all;
+    for (const Observation& one : seen) all.push_back(&one);
+    Profile learnt = assumed_profile(h200());
+    fit_streams(all, h200(), learnt);
+    const auto softmax = static_cast<std::size_t>(StreamKind::Softmax);
+    const auto optimizer = static_cast<std::size_t>(StreamKind::Optimizer);
+    EXPECT_EQ(learnt.stream.compiled[softmax].fraction, learnt.stream.fused[softmax].fraction);
+    EXPECT_EQ(learnt.stream.compiled[optimizer].fraction, learnt.stream.eager[optimizer].fraction);
+}
+
 TEST(Streams, OfPyTorchLearnHowLongARowIsReadOnce) {
     Profile truth = assumed_profile(h200());
     StreamKernel& kernel = truth.stream.eager[static_cast<std::size_t>(StreamKind::Norm)];
@@ -282,8 +300,12 @@ TEST(Streams, AreReadAsTheLoweringNamesThem) {
     const Stream gate = std::get<Stream>(observe({sample}).at(0).op.work);
     EXPECT_EQ(gate.kind, StreamKind::GateBackward);
     EXPECT_EQ(gate.form, StreamForm::Compiled);
-    sample.sizes[0].second = "embedding";
+    sample.sizes[2].second = "eager";
     EXPECT_TRUE(observe({sample}).empty()) << "several kernels";
+    sample.sizes[0].second = "crossentropy";
+    EXPECT_TRUE(observe({sample}).empty()) << "of bf16, where eager losses are of fp32";
+    sample.bytes = 1e6;
+    EXPECT_EQ(std::get<Stream>(observe({sample}).at(0).op.work).kind, StreamKind::LossGradient);
 }
 
 TEST(Power, IsFoundFromClocksAndTimes) {
@@ -311,11 +333,10 @@ TEST(Power, ForgetsWhatHadNotSettled) {
         one.power_w = power_w;
         return one;
     };
-    const std::vector<Observation> kept =
-        settled({seen(ClockMode::Sustained, 1980, 400), seen(ClockMode::Sustained, 1500, 700),
-                 seen(ClockMode::Sustained, 1800, 550), seen(ClockMode::Sustained, 1560, 760),
-                 seen(ClockMode::Quick, 1500, 0)},
-                h200());
+    const std::vector<Observation> kept = settled(
+        {seen(ClockMode::Sustained, 1980, 400), seen(ClockMode::Sustained, 1500, 700),
+         seen(ClockMode::Sustained, 1800, 550), seen(ClockMode::Sustained, 1560, 760), seen(ClockMode::Quick, 1500, 0)},
+        h200());
     ASSERT_EQ(kept.size(), 3U);
     EXPECT_EQ(kept[1].power_w, 700.0);
     EXPECT_EQ(kept[2].mode, ClockMode::Quick);

@@ -45,16 +45,20 @@ constexpr Known table[] = {
     {"softmax", "backward", "", StreamKind::SoftmaxBackward, 3},
     {"crossentropy", "forward", "compiled", StreamKind::Loss, 1},
     {"crossentropy", "backward", "compiled", StreamKind::LossGradient, 2},
-    {"crossentropy", "forward", "eager", StreamKind::Loss, 2},
+    {"crossentropy", "forward", "eager", StreamKind::Loss, 0},          // of fp32, as those that count their bytes are
     {"crossentropy", "forward", "fused", StreamKind::LossGradient, 2},  // one kernel for both
-    {"crossentropy", "backward", "eager", StreamKind::LossGradient, 2},
+    {"crossentropy", "backward", "eager", StreamKind::LossGradient, 0},
+    {"widen", "forward", "eager", StreamKind::Widen, 3},
+    {"narrow", "backward", "eager", StreamKind::Pointwise, 3},
+    {"append", "forward", "eager", StreamKind::Strided, 2},
+    {"append", "forward", "compiled", StreamKind::Pointwise, 2},
+    {"multiply", "forward", "eager", StreamKind::Pointwise, 3},
+    {"silu", "forward", "eager", StreamKind::Activation, 2},
+    {"silu", "backward", "eager", StreamKind::ActivationBackward, 3},
     {"embedding", "forward", "", StreamKind::Embedding, 2},
-    {"adamw", "forward", "compiled", StreamKind::Optimizer, 7},
+    {"embedding", "backward", "", StreamKind::EmbeddingBackward, 2},
     {"adamw", "forward", "fused", StreamKind::Optimizer, 7},
 };
-
-/// PyTorch's cross-entropy on logits in bf16, going back: a zero fill and the log-softmax's gradient.
-constexpr Known pytorch_loss{"crossentropy", "backward", "eager", StreamKind::LossGradient, 4};
 
 bool is_pytorch(const Sample& sample) { return find_field(sample.tags, "source") == "pytorch"; }
 
@@ -73,7 +77,6 @@ bool fits(const Known& known, const Sample& sample) {
 }
 
 const Known* find(const Sample& sample) {
-    if (is_pytorch(sample) && fits(pytorch_loss, sample)) return &pytorch_loss;
     for (const Known& known : table) {
         if (fits(known, sample)) return &known;
     }

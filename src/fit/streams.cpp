@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t least_points = 20;      ///< fewer leave what is assumed
 constexpr std::size_t least_of_kind = 3;      ///< fewer leave the constants as they are
 constexpr std::size_t least_of_reading = 10;  ///< fewer read every row once
-constexpr std::size_t least_of_curve = 20;    ///< fewer leave it flat
+constexpr std::size_t least_of_curve = 15;    ///< of each kind; fewer leave it flat
 constexpr std::size_t least_of_trees = 100;   ///< fewer leave it at the curve
 
 /// Where the constants of a kernel start that no sample tells of yet: about the middle of the kinds on an H200.
@@ -27,7 +27,8 @@ constexpr StreamKernel plain{
 
 /// Kernels that know rows: one alone takes its length's time, and one of odd length more.
 bool knows_rows(StreamKind kind) {
-    return kind != StreamKind::Pointwise && kin_of(kind) != StreamKind::Activation && kind != StreamKind::Optimizer;
+    return kind != StreamKind::Pointwise && kind != StreamKind::Widen && kind != StreamKind::Optimizer &&
+           kin_of(kind) != StreamKind::Activation;
 }
 
 bool is_norm(StreamKind kind) { return kin_of(kind) == StreamKind::Norm || kin_of(kind) == StreamKind::NormBackward; }
@@ -82,7 +83,7 @@ void fit_constants(const Group& group, const Device& device, Profile& profile) {
 
 /// What the constants leave over: trees that see nothing of a kernel but its place among the knots.
 void fit_curve(const Group& group, const Device& device, const Profile& profile) {
-    if (group.seen.size() < least_of_curve) return;
+    if (group.seen.size() < least_of_curve * group.kernels.size()) return;
     const Pricer pricer(device, profile, Clock::Burst);
     BoostRows rows{.trends = {Trend::Free}, .features = {}, .targets = {}, .places = {}, .knots = Curve::knots.count};
     const std::vector<double> errors = log_errors(group.seen, device, profile);
@@ -130,21 +131,27 @@ StreamKernel start_of(StreamKind kind, const StreamKernel& assumed) {
 }
 
 /// Where PyTorch's kernels start from ours. Its norms, softmax and losses give each row a block of its own. All but the
-/// norms, which have another kernel for odd rows, step to a row's first whole word, so that odd rows cost nothing.
+/// norms, which have another kernel for odd rows, step to a row's first whole word, so that odd rows cost nothing. A
+/// loss, of fp32, reads a row again, which a unit's L1 holds up to 128 KiB (docs/model.md).
 StreamKernel pytorch_start(StreamKind kind, const StreamKernel& ours) {
     constexpr Seconds own_block{3e-9};
     const bool loss = kind == StreamKind::Loss || kind == StreamKind::LossGradient;
     StreamKernel result = ours;
     if (is_norm(kind) || loss || kind == StreamKind::Softmax) result.row = own_block;
     if (!is_norm(kind)) result.ragged = 1.0;
+    if (kind != StreamKind::Loss) return result;
+    result.once = 32768;
+    result.again = 1.3;
     return result;
 }
 
-/// Where torch.compile's kernels start from ours: its norms keep rows of up to 1024 elements.
+/// Where torch.compile's kernels start from ours: its norms keep rows of up to 1024 elements, and of odd rows are two.
 StreamKernel compiled_start(StreamKind kind, const StreamKernel& ours) {
     StreamKernel result = ours;
-    if (kind == StreamKind::Norm) result.once = compiled_row;
-    if (kind == StreamKind::Norm) result.again = 1.3;
+    if (kind != StreamKind::Norm) return result;
+    result.once = compiled_row;
+    result.again = 1.3;
+    result.ragged = 1.5;
     return result;
 }
 
@@ -211,6 +218,11 @@ StreamKernel fit_group(const Group& group, const StreamKernel& start, const Devi
     return shared;
 }
 
+/// Whether torch.compile leaves kernels of this kind to PyTorch.
+bool is_left_to_pytorch(StreamKind kind) {
+    return kind == StreamKind::Optimizer || kind == StreamKind::Embedding || kind == StreamKind::EmbeddingBackward;
+}
+
 /// Takes another form's kernels where a form has no samples.
 void stand_in(const Group& known, const Group& unknown) {
     for (std::size_t i = 0; i < known.kernels.size(); ++i) {
@@ -227,7 +239,8 @@ void fit_kind(const Observations& seen, StreamKind kind, const Device& device, P
     for (const StreamForm form : {StreamForm::Eager, StreamForm::Compiled}) {
         const Group theirs = alike(seen, form, kind, profile);
         if (theirs.seen.empty()) {
-            stand_in(ours, theirs);
+            const bool left = form == StreamForm::Compiled && is_left_to_pytorch(kind);
+            stand_in(left ? alike(seen, StreamForm::Eager, kind, profile) : ours, theirs);
             continue;
         }
         fit_group(theirs, form == StreamForm::Eager ? pytorch_start(kind, shared) : compiled_start(kind, shared),

@@ -126,8 +126,10 @@ void rotary(Builder& b, const Widths& w) {
 }
 
 void cache(Builder& b, const Widths& w) {
-    const bool cached = b.work.phase != Phase::Train;
-    if (cached && !b.ideal) b.forward(pointwise("kv append", Component::Attention, b.tokens, w.key + w.value));
+    Piece append = pointwise("kv append", Component::Attention, b.tokens, w.key + w.value);
+    if (b.eager) append = {"kv append", Component::Attention, StreamKind::Strided, b.tokens, w.key};
+    if (b.eager) append.launches = 2;
+    if (b.work.phase != Phase::Train && !b.ideal) b.forward(append);
     const double full = static_cast<double>(b.work.batch * b.kv_len) * static_cast<double>(w.key + w.value) * b.element;
     b.collective("context all-gather", {CollectiveKind::AllGather, {full}, b.work.parallel.cp, RankGroup::Context},
                  Pass::Forward);

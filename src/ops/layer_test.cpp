@@ -70,19 +70,19 @@ TEST(Layer, LaunchesTheseKernelsForward) {
     };
     const Case cases[] = {
         {gpt2(), Runtime::Eager,
-         "attention norm, qkv, kv append, attention, projection, residual, mlp norm, mlp up, activation, mlp down, "
+         "attention norm, qkv, kv append x2, attention, projection, residual, mlp norm, mlp up, activation, mlp down, "
          "residual"},
         {gpt2(), Runtime::Compiled,
          "attention norm, qkv, kv append, attention, projection, mlp norm, mlp up, activation, mlp down, residual"},
         {gpt2(), Runtime::Ideal, "attention norm, qkv, attention, projection, mlp norm, mlp up, mlp down"},
         {llama(), Runtime::Eager,
-         "attention norm, qkv, rotary x10, kv append, attention, projection, residual, mlp norm, mlp gate, mlp up, "
+         "attention norm, qkv, rotary x10, kv append x2, attention, projection, residual, mlp norm, mlp gate, mlp up, "
          "activation x2, mlp down, residual"},
         {llama(), Runtime::Compiled,
          "attention norm, qkv, rotary, kv append, attention, projection, mlp norm, mlp gate, mlp up, activation, "
          "mlp down, residual"},
         {parallel(1), Runtime::Eager,
-         "attention norm, qkv, kv append, attention, projection, mlp up, activation, mlp down, residual x2"},
+         "attention norm, qkv, kv append x2, attention, projection, mlp up, activation, mlp down, residual x2"},
         {parallel(2), Runtime::Compiled,
          "attention norm, qkv, kv append, attention, projection, mlp up, activation, mlp down, residual"},
         {mixtral(), Runtime::Compiled,

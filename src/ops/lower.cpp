@@ -22,7 +22,7 @@ Piece pointwise(std::string_view name, std::int64_t rows, std::int64_t width) {
     return {name, Component::Embedding, StreamKind::Pointwise, rows, width};
 }
 
-/// A row per token, its gradient scattered into a zeroed table (ideal: into the head's gradient when tied).
+/// A row per token, its gradient summed by word into a zeroed table (ideal: into the head's gradient when tied).
 void look_up(Builder& b) {
     const Shape& s = b.shape;
     const std::int64_t width = embedding_width(s);
@@ -37,7 +37,9 @@ void look_up(Builder& b) {
     b.forward(rows);
     b.collective("embedding all-reduce", {CollectiveKind::AllReduce, {bytes}, b.work.parallel.tp}, Pass::Forward);
     if (s.tied && !b.ideal) b.backward(sum);
-    b.backward(table("embedding backward", b.tokens, width));
+    Piece gradient = table("embedding backward", b.tokens, width);
+    gradient.kind = StreamKind::EmbeddingBackward;
+    b.backward(gradient);
     if (!(s.tied && b.ideal)) b.backward(zero);
 }
 
@@ -80,8 +82,8 @@ void loss(Builder& b, std::int64_t rows) {
     const auto gradient = [&](double reads, double writes) {
         return Piece{"loss", Component::Loss, StreamKind::LossGradient, rows, b.shape.vocab, reads, writes};
     };
-    const auto copy = [&](double reads, double writes) {
-        return Piece{"loss", Component::Loss, StreamKind::Pointwise, rows, b.shape.vocab, reads, writes};
+    const auto copy = [&](StreamKind kind, double reads, double writes) {
+        return Piece{"loss", Component::Loss, kind, rows, b.shape.vocab, reads, writes};
     };
     const auto backward = [&](Piece piece) {
         piece.name = "loss backward";
@@ -90,12 +92,12 @@ void loss(Builder& b, std::int64_t rows) {
     const double statistics = static_cast<double>(rows) * sizeof(float);
     if (b.eager) {
         if (b.element < static_cast<int>(sizeof(float))) {
-            b.forward(copy(1, wide));
-            backward(copy(wide, 1));
+            b.forward(copy(StreamKind::Widen, 1, wide));
+            backward(copy(StreamKind::Pointwise, wide, 1));
         }
         b.forward(kernel(wide, wide, wide));
         backward(gradient(2 * wide, wide));
-        backward(copy(0, wide));
+        backward(copy(StreamKind::Pointwise, 0, wide));
     } else if (b.ideal && b.training) {
         b.forward(gradient(1, 1));
     } else {

@@ -239,6 +239,22 @@ TEST(Lower, FramesTheLayersWithEmbeddingHeadLossAndOptimizer) {
     }
 }
 
+TEST(Lower, WidensLogitsEagerlyAndSumsGradientsByWord) {
+    for (Runtime runtime : {Runtime::Eager, Runtime::Compiled, Runtime::Ideal}) {
+        Workload work;
+        work.runtime = runtime;
+        const OpGraph graph = lower(gpt2(), work);
+        const auto launched = [&](StreamKind kind) {
+            return std::count_if(graph.ops.begin(), graph.ops.end(), [&](const Op& op) {
+                const Stream* stream = std::get_if<Stream>(&op.work);
+                return stream != nullptr && stream->kind == kind;
+            });
+        };
+        EXPECT_EQ(launched(StreamKind::Widen), runtime == Runtime::Eager ? 1 : 0);
+        EXPECT_EQ(launched(StreamKind::EmbeddingBackward), 1);
+    }
+}
+
 TEST(Lower, TakesLogitsOfEveryToken) {
     for (const auto& [phase, rows] : {std::pair{Phase::Train, 8192}, {Phase::Prefill, 8192}, {Phase::Decode, 4}}) {
         Workload work;
