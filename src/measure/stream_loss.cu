@@ -60,15 +60,6 @@ private:
     float log_sum_, share_, shift_;
 };
 
-/// Writes what comes of a row that its threads hold.
-template <bool Gradient, class T, int V, int N>
-__device__ void finish(const CrossEntropy& a, std::int64_t row, const Slice<T, V, N>& x, const Result<T, V>& result) {
-    for_each_pack<N>(static_cast<int>(a.extent.width / V), [&](int n, int at) {
-        const Pack<T, V> slope = result(x.pack[n], at * V);
-        if (Gradient) store<T, V>(static_cast<T*>(a.grad_x) + row * a.extent.width + at * V, slope);
-    });
-}
-
 template <class T, int V, int N, bool Wide, bool Gradient>
 __global__ void __launch_bounds__(512) loss_kernel(CrossEntropy a) {
     const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.y + threadIdx.y;
@@ -81,10 +72,11 @@ __global__ void __launch_bounds__(512) loss_kernel(CrossEntropy a) {
     add(sum, x.pack, static_cast<int>(threadIdx.x), accesses);
     const Result<T, V> result(a, row, target, RowReduce<Wide>()(sum, PlusPowers()));
     x.forget();
-    finish<Gradient>(a, row, x, result);
+    for_each_pack<N>(accesses, [&](int n, int at) {
+        const Pack<T, V> slope = result(x.pack[n], at * V);
+        if (Gradient) store<T, V>(static_cast<T*>(a.grad_x) + row * a.extent.width + at * V, slope);
+    });
 }
-
-constexpr int ring_threads = 512;
 
 /// The packs of a thread, row after row, on their way into its own slots of a ring in shared memory.
 template <class T, int Slots>
@@ -144,16 +136,15 @@ __device__ void add(Powers& sum, const Pack<T, 8>& pack) {
 }
 
 /// Adds the packs of a row from number `Held` on as they come; they stay in the ring.
-template <int Held, class T, int Slots>
-__device__ void add_rest(Powers& sum, const PackRing<T, Slots>& ring) {
+template <int Held, class T, int Slots, int... N>
+__device__ void add_rest(Powers& sum, const PackRing<T, Slots>& ring, std::integer_sequence<int, N...>) {
     const auto next = [&](auto n) {
         if (Held + n.value >= ring.count()) return false;
         wait_for_all_but<Slots - 1 - n.value>();
         if (ring.has(Held + n.value)) add(sum, ring.front(n.value));
         return true;
     };
-    [&]<int... N>(std::integer_sequence<int, N...>) { (next(Constant<N>{}) && ...); }
-    (std::make_integer_sequence<int, Slots>{});
+    (next(Constant<N>{}) && ...);
 }
 
 /// A row stays on the multiprocessor that its block has to itself: each thread holds its first `Held` packs, the others
@@ -173,7 +164,7 @@ __global__ void __launch_bounds__(ring_threads) loss_ring_kernel(CrossEntropy a)
             ring.pop();
             if (ring.has(n)) add(sum, held[n]);
         }
-        add_rest<Held>(sum, ring);
+        add_rest<Held>(sum, ring, std::make_integer_sequence<int, Slots>{});
         const Result<T, 8> result(a, row, target, reduce(sum, PlusPowers()));
         T* grad = static_cast<T*>(a.grad_x) + row * a.extent.width;
         const auto put = [&](int n, const Pack<T, 8>& pack) {

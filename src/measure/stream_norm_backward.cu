@@ -128,8 +128,7 @@ __device__ RowFacts facts_of(const NormBackward& a, std::int64_t row) {
     return {a.kind == NormKind::Layer ? a.mean[row] : 0.0F, a.deviation[row]};
 }
 
-// One block a multiprocessor and two rows on their way for each group of threads: with more in flight memory is slower.
-constexpr int ring_threads = 512, ring_stages = 2;
+constexpr int ring_stages = 2;  ///< rows on their way to each group of threads: with more in flight memory is slower
 
 /// What becomes of a pack's elements depends on these; `scaled` is gamma times the gradient of y.
 template <class T>

@@ -6,6 +6,8 @@
 
 namespace tilewright::measure::device {
 
+constexpr int ring_threads = 512;  ///< of a block that has a multiprocessor to itself
+
 /// Starts to copy a pack; it belongs to the group that is closed next.
 template <class T>
 __device__ void copy_ahead(Pack<T, 8>* to, const T* from) {
