@@ -205,10 +205,13 @@ inline RowPlan plan_rows(std::int64_t width, int most, int reach = 512) {
     return plan;
 }
 
+/// Whether rows are so many that what counts is how they share a multiprocessor.
+inline bool many_rows(const Extent& extent) { return extent.rows >= std::int64_t{8} * multiprocessors(); }
+
 /// The plan of a kernel that gives every row its own threads: with few rows there is nothing to gain from less of them.
 /// With many, four packs are short work between loads and stores, and small blocks take several rows.
 inline RowPlan plan_rows(const Extent& extent) {
-    if (extent.rows < std::int64_t{8} * multiprocessors()) return plan_rows(extent.width, 2);
+    if (!many_rows(extent)) return plan_rows(extent.width, 2);
     RowPlan plan = plan_rows(extent.width, 4);
     plan.block.y = std::clamp(320U / plan.block.x, 1U, 8U);
     return plan;

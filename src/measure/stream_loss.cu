@@ -1,7 +1,7 @@
 // Cross-entropy: the loss of every row and its gradient. Memory is read once: a row stays in the registers of its
-// threads or, where they come through a queue, in shared memory; the widest are held there as far as it reaches.
-#include "measure/stream_queue.h"
+// threads, a wide one in registers and shared memory of a whole multiprocessor.
 #include "measure/stream_reduce.h"
+#include "measure/stream_ring.h"
 
 namespace tilewright::measure {
 namespace {
@@ -60,15 +60,6 @@ private:
     float log_sum_, share_, shift_;
 };
 
-/// Writes what comes of a row that its threads hold.
-template <bool Gradient, class T, int V, int N>
-__device__ void finish(const CrossEntropy& a, std::int64_t row, const Slice<T, V, N>& x, const Result<T, V>& result) {
-    for_each_pack<N>(static_cast<int>(a.extent.width / V), [&](int n, int at) {
-        const Pack<T, V> slope = result(x.pack[n], at * V);
-        if (Gradient) store<T, V>(static_cast<T*>(a.grad_x) + row * a.extent.width + at * V, slope);
-    });
-}
-
 template <class T, int V, int N, bool Wide, bool Gradient>
 __global__ void __launch_bounds__(512) loss_kernel(CrossEntropy a) {
     const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.y + threadIdx.y;
@@ -81,72 +72,139 @@ __global__ void __launch_bounds__(512) loss_kernel(CrossEntropy a) {
     add(sum, x.pack, static_cast<int>(threadIdx.x), accesses);
     const Result<T, V> result(a, row, target, RowReduce<Wide>()(sum, PlusPowers()));
     x.forget();
-    finish<Gradient>(a, row, x, result);
+    for_each_pack<N>(accesses, [&](int n, int at) {
+        const Pack<T, V> slope = result(x.pack[n], at * V);
+        if (Gradient) store<T, V>(static_cast<T*>(a.grad_x) + row * a.extent.width + at * V, slope);
+    });
 }
 
-constexpr int queue_packs = 8;
-constexpr int queue_threads = 512;
+/// The packs of a thread, row after row, on their way into its own slots of a ring in shared memory.
+template <class T, int Slots>
+class PackRing {
+public:
+    __device__ explicit PackRing(const CrossEntropy& a) : a_(a), row_(blockIdx.x) {
+        extern __shared__ uint4 shared[];
+        slots_ = reinterpret_cast<Pack<T, 8>*>(shared) + threadIdx.x;
+        accesses_ = static_cast<int>(a.extent.width / 8);
+        for (int slot = 0; slot < Slots; ++slot) request(slot);
+    }
 
-/// Rows that come through a queue to a block that has a multiprocessor to itself.
+    /// Packs of a row, of which the last may be missing, and whether the nth is there.
+    __device__ int count() const { return (accesses_ + ring_threads - 1) / ring_threads; }
+    __device__ bool has(int n) const { return at(n) < accesses_; }
+    static __device__ int at(int n) { return n * ring_threads + static_cast<int>(threadIdx.x); }
+
+    /// The oldest pack, or the nth after it.
+    __device__ const Pack<T, 8>& front(int n = 0) const {
+        const int slot = oldest_ + n;
+        return slots_[(slot < Slots ? slot : slot - Slots) * ring_threads];
+    }
+    /// Gives the oldest pack's slot to the next.
+    __device__ void pop() {
+        request(oldest_);
+        oldest_ = oldest_ + 1 == Slots ? 0 : oldest_ + 1;
+    }
+
+private:
+    __device__ void request(int slot) {
+        if (row_ < a_.extent.rows && has(n_)) {
+            copy_ahead(slots_ + slot * ring_threads, static_cast<const T*>(a_.x) + row_ * a_.extent.width + at(n_) * 8);
+        }
+        close_group();
+        if (++n_ < count()) return;
+        n_ = 0;
+        row_ += gridDim.x;
+    }
+
+    const CrossEntropy& a_;
+    Pack<T, 8>* slots_;
+    int accesses_;
+    std::int64_t row_;  ///< where the next request goes
+    int n_ = 0;
+    int oldest_ = 0;
+};
+
+/// Adds the exponentials of a pack.
 template <class T>
-__global__ void __launch_bounds__(queue_threads) loss_queue_kernel(CrossEntropy a, Ring ring) {
-    constexpr int V = 8;
-    const int accesses = static_cast<int>(a.extent.width / V);
-    const BlockRows rows{a.extent.rows};
-    const Queue queue(ring, rows.count(),
-                      [&](int item, int) { return static_cast<const T*>(a.x) + rows.at(item) * a.extent.width; });
+__device__ void add(Powers& sum, const Pack<T, 8>& pack) {
+    const float most = log2_e * most_of(pack);
+    if (most > sum.most) sum = {most, sum.total * exp2_fast(sum.most - most)};
+    float part[2] = {};
+#pragma unroll
+    for (int v = 0; v < 8; ++v) part[v % 2] += exp2_fast(log2_e * widen(pack.at[v]) - sum.most);
+    sum.total += part[0] + part[1];
+}
+
+/// Adds the packs of a row from number `Held` on as they come; they stay in the ring.
+template <int Held, class T, int Slots, int... N>
+__device__ void add_rest(Powers& sum, const PackRing<T, Slots>& ring, std::integer_sequence<int, N...>) {
+    const auto next = [&](auto n) {
+        if (Held + n.value >= ring.count()) return false;
+        wait_for_all_but<Slots - 1 - n.value>();
+        if (ring.has(Held + n.value)) add(sum, ring.front(n.value));
+        return true;
+    };
+    (next(Constant<N>{}) && ...);
+}
+
+/// A row stays on the multiprocessor that its block has to itself: each thread holds its first `Held` packs, the others
+/// lie in the ring, whose slots take packs of the next row as soon as they are free.
+template <class T, int Slots, int Held>
+__global__ void __launch_bounds__(ring_threads) loss_ring_kernel(CrossEntropy a) {
+    PackRing<T, Slots> ring(a);
     RowReduce<true> reduce;
-    for (int item = 0; item < rows.count(); ++item) {
-        const int target = a.targets[rows.at(item)];
-        Slice<T, V, queue_packs> x;
-        queue.wait(item);
-        const auto* come = queue.template packs<T, V>(item);
-        for_each_pack<queue_packs>(accesses, [&](int n, int at) { x.pack[n] = come[at]; });
+    for (std::int64_t row = blockIdx.x; row < a.extent.rows; row += gridDim.x) {
+        const int target = a.targets[row];
         Powers sum = PlusPowers::neutral();
-        add(sum, x.pack, static_cast<int>(threadIdx.x), accesses);
-        sum = reduce(sum, PlusPowers());
-        queue.refill(item);
-        x.forget();
-        finish<true>(a, rows.at(item), x, Result<T, V>(a, rows.at(item), target, sum));
+        Pack<T, 8> held[Held];
+#pragma unroll
+        for (int n = 0; n < Held; ++n) {
+            wait_for_all_but<Slots - 1>();
+            held[n] = ring.front();
+            ring.pop();
+            if (ring.has(n)) add(sum, held[n]);
+        }
+        add_rest<Held>(sum, ring, std::make_integer_sequence<int, Slots>{});
+        const Result<T, 8> result(a, row, target, reduce(sum, PlusPowers()));
+        T* grad = static_cast<T*>(a.grad_x) + row * a.extent.width;
+        const auto put = [&](int n, const Pack<T, 8>& pack) {
+            if (ring.has(n)) store<T, 8>(grad + ring.at(n) * 8, result(pack, ring.at(n) * 8));
+        };
+        for (int n = Held; n < ring.count(); ++n) {
+            put(n, ring.front());
+            ring.pop();
+        }
+#pragma unroll
+        for (int n = 0; n < Held; ++n) put(n, held[n]);
     }
 }
 
 constexpr int walk_ahead = 4;  ///< packs a thread reads before it uses the first
 
-/// A block takes `each` neighbouring rows through a queue and walks each twice in shared memory.
-template <class T, bool Gradient>
-__global__ void __launch_bounds__(1024) loss_stage_kernel(CrossEntropy a, Ring ring, int each) {
-    constexpr int V = 8;
+/// The loss alone: the threads of a row walk it once.
+template <class T, int V, bool Wide>
+__global__ void __launch_bounds__(Wide ? 512 : 128, Wide ? 3 : 8) loss_only_kernel(CrossEntropy a) {
+    const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.y + threadIdx.y;
+    if (row >= a.extent.rows) return;
     const int accesses = static_cast<int>(a.extent.width / V);
     const int step = walk_ahead * static_cast<int>(blockDim.x);
-    const std::int64_t begin = static_cast<std::int64_t>(blockIdx.x) * each;
-    const int count = static_cast<int>(min(static_cast<std::int64_t>(each), a.extent.rows - begin));
-    const Queue queue(ring, count,
-                      [&](int item, int) { return static_cast<const T*>(a.x) + (begin + item) * a.extent.width; });
-    RowReduce<true> reduce;
-    for (int item = 0; item < count; ++item) {
-        const int target = a.targets[begin + item];
-        queue.wait(item);
-        const auto* come = queue.template packs<T, V>(item);
-        Powers sum = PlusPowers::neutral();
-        for (int first = static_cast<int>(threadIdx.x); first < accesses; first += step) {
-            Pack<T, V> pack[walk_ahead];
-            for_ahead<walk_ahead>(first, accesses, [&](int i, int at) { pack[i] = come[at]; });
-            add(sum, pack, first, accesses);
-        }
-        const Result<T, V> result(a, begin + item, target, reduce(sum, PlusPowers()));
-        for (int at = static_cast<int>(threadIdx.x); at < accesses; at += static_cast<int>(blockDim.x)) {
-            const Pack<T, V> slope = result(come[at], at * V);
-            if (Gradient) store<T, V>(static_cast<T*>(a.grad_x) + (begin + item) * a.extent.width + at * V, slope);
-        }
-        queue.release(item);
+    const T* x = static_cast<const T*>(a.x) + row * a.extent.width;
+    const int target = a.targets[row];
+    Powers sum = PlusPowers::neutral();
+    for (int first = static_cast<int>(threadIdx.x); first < accesses; first += step) {
+        Pack<T, V> pack[walk_ahead];
+        for_ahead<walk_ahead>(first, accesses, [&](int i, int at) { pack[i] = load<T, V>(x + at * V); });
+        add(sum, pack, first, accesses);
     }
+    const float aimed = threadIdx.x == 0 ? widen(x[target]) : 0.0F;  // comes while the threads meet
+    sum = RowReduce<Wide>()(sum, PlusPowers());
+    if (threadIdx.x == 0) a.loss[row] = ln_2 * (sum.most + __log2f(sum.total)) - aimed;
 }
 
 /// A block walks a row twice: for the sum of its exponentials and for the gradient. Shared memory holds the first
 /// `held` accesses, the others are read again; each thread needs only what it has read itself.
-template <class T, int V, bool Gradient>
-__global__ void __launch_bounds__(Gradient ? 1024 : 512, Gradient ? 1 : 3) loss_walk_kernel(CrossEntropy a, int held) {
+template <class T, int V>
+__global__ void __launch_bounds__(1024) loss_walk_kernel(CrossEntropy a, int held) {
     extern __shared__ uint4 shared[];
     auto* kept = reinterpret_cast<Pack<T, V>*>(shared);
     const std::int64_t row = blockIdx.x;
@@ -158,16 +216,10 @@ __global__ void __launch_bounds__(Gradient ? 1024 : 512, Gradient ? 1 : 3) loss_
     for (int first = static_cast<int>(threadIdx.x); first < accesses; first += step) {
         Pack<T, V> pack[walk_ahead];
         for_ahead<walk_ahead>(first, accesses, [&](int i, int at) { pack[i] = load<T, V>(x + at * V); });
-        if (Gradient) for_ahead<walk_ahead>(first, held, [&](int i, int at) { kept[at] = pack[i]; });
+        for_ahead<walk_ahead>(first, held, [&](int i, int at) { kept[at] = pack[i]; });
         add(sum, pack, first, accesses);
     }
-    const float aimed = !Gradient && threadIdx.x == 0 ? widen(x[target]) : 0.0F;  // comes while the threads meet
-    sum = RowReduce<true>()(sum, PlusPowers());
-    if constexpr (!Gradient) {
-        if (threadIdx.x == 0) a.loss[row] = ln_2 * (sum.most + __log2f(sum.total)) - aimed;
-        return;
-    }
-    const Result<T, V> result(a, row, target, sum);
+    const Result<T, V> result(a, row, target, RowReduce<true>()(sum, PlusPowers()));
     T* grad = static_cast<T*>(a.grad_x) + row * a.extent.width;
     for (int first = static_cast<int>(threadIdx.x); first < accesses; first += step) {
         Pack<T, V> pack[walk_ahead];
@@ -197,65 +249,65 @@ Status launch_rows(const CrossEntropy& loss, cudaStream_t stream) {
     });
 }
 
-template <bool Gradient>
-Status launch_staged(const CrossEntropy& loss, cudaStream_t stream) {
-    constexpr std::int64_t block_elements = 65536;  // of input: long enough to start and end a block for
-    const auto each = static_cast<int>(block_elements / loss.extent.width);
-    const Ring ring{1, static_cast<unsigned>(loss.extent.width) * 2};
-    const unsigned threads = threads_of(loss.extent.width / 8, 256);
+/// The loss of a row by a block or, of four rows, by a warp each.
+Status launch_only(const CrossEntropy& loss, bool warps, cudaStream_t stream) {
+    const int vector = loss.extent.width % 8 == 0 ? 8 : 1;
+    const dim3 block = warps ? dim3(warp_size, 4) : dim3(threads_of(loss.extent.width / vector, 512));
+    const auto blocks = static_cast<unsigned>((loss.extent.rows + block.y - 1) / block.y);
     return with_type(loss.extent.type, [&]<class T>(T*) -> Status {
-        const auto kernel = loss_stage_kernel<T, Gradient>;
-        const Outcome<QueuePlan> queue = plan_queue(kernel, threads, ring, loss.extent.rows);
-        if (!queue) return queue.fault();
-        const auto blocks = static_cast<unsigned>((loss.extent.rows + each - 1) / each);
-        kernel<<<blocks, threads, queue->ring.bytes(), stream>>>(loss, queue->ring, each);
+        const auto kernel = warps         ? loss_only_kernel<T, 8, false>
+                            : vector == 8 ? loss_only_kernel<T, 8, true>
+                                          : loss_only_kernel<T, 1, true>;
+        kernel<<<blocks, block, 0, stream>>>(loss);
         return launched("cross-entropy");
     });
 }
 
-Status launch_queued(const CrossEntropy& loss, cudaStream_t stream) {
-    constexpr unsigned warp_bytes = queue_packs * warp_size * 16;
-    const Ring ring{1, static_cast<unsigned>(loss.extent.width) * 2};
-    const unsigned threads = (ring.row_bytes + warp_bytes - 1) / warp_bytes * warp_size;
+template <int Slots, int Held>
+Status launch_ring(const CrossEntropy& loss, cudaStream_t stream) {
+    constexpr int bytes = Slots * ring_threads * 16;
     return with_type(loss.extent.type, [&]<class T>(T*) -> Status {
-        const auto kernel = loss_queue_kernel<T>;
-        const Outcome<QueuePlan> queue = plan_queue(kernel, threads, ring, loss.extent.rows);
-        if (!queue) return queue.fault();
-        kernel<<<queue->blocks, threads, queue->ring.bytes(), stream>>>(loss, queue->ring);
+        const auto kernel = loss_ring_kernel<T, Slots, Held>;
+        TW_TRY(check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
+                     "cudaFuncSetAttribute"));
+        const auto blocks = static_cast<unsigned>(std::min<std::int64_t>(multiprocessors(), loss.extent.rows));
+        kernel<<<blocks, ring_threads, bytes, stream>>>(loss);
         return launched("cross-entropy");
     });
 }
 
-template <bool Gradient>
 Status launch_walk(const CrossEntropy& loss, cudaStream_t stream) {
     constexpr std::int64_t most_held = 216 * 1024;  // of the 227 KiB a block of compute capability 9.0 may have
     const std::int64_t vector = loss.extent.width % 8 == 0 ? 8 : 1;
-    const std::int64_t held = Gradient ? std::min(loss.extent.width * 2, most_held) : 0;
+    const std::int64_t held = std::min(loss.extent.width * 2, most_held);
     return with_type(loss.extent.type, [&]<class T>(T*) -> Status {
-        const auto kernel = vector == 8 ? loss_walk_kernel<T, 8, Gradient> : loss_walk_kernel<T, 1, Gradient>;
+        const auto kernel = vector == 8 ? loss_walk_kernel<T, 8> : loss_walk_kernel<T, 1>;
         TW_TRY(check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most_held),
                      "cudaFuncSetAttribute"));
-        kernel<<<static_cast<unsigned>(loss.extent.rows), threads_of(loss.extent.width / vector, Gradient ? 1024 : 512),
+        kernel<<<static_cast<unsigned>(loss.extent.rows), threads_of(loss.extent.width / vector, 1024),
                  static_cast<std::size_t>(held), stream>>>(loss, static_cast<int>(held / (2 * vector)));
         return launched("cross-entropy");
     });
 }
 
 /// What is fastest on an H200 at each width.
-template <bool Gradient>
 Status launch_loss(const CrossEntropy& loss, cudaStream_t stream) {
+    const auto [type, rows, width] = loss.extent;
+    const bool warps = width % 8 == 0 && width > 1024 && width <= 16384 && rows >= std::int64_t{64} * multiprocessors();
+    return width <= 16384 && !warps ? launch_rows<false>(loss, stream) : launch_only(loss, warps, stream);
+}
+
+Status launch_gradient(const CrossEntropy& loss, cudaStream_t stream) {
     const std::int64_t width = loss.extent.width;
-    const bool many = width % 8 == 0 && loss.extent.rows >= std::int64_t{8} * multiprocessors();
-    if (many && width >= 8192 && width <= 16384) return launch_staged<Gradient>(loss, stream);
-    if (width <= 16384) return launch_rows<Gradient>(loss, stream);
-    if (Gradient && many && width <= queue_threads * queue_packs * 8) return launch_queued(loss, stream);
-    return launch_walk<Gradient>(loss, stream);
+    if (width <= 16384 || (width % 8 == 0 && width <= 32768)) return launch_rows<true>(loss, stream);
+    if (width % 8 != 0 || width > (27 + 20) * ring_threads * 8) return launch_walk(loss, stream);
+    return width <= 20 * ring_threads * 8 ? launch_ring<13, 8>(loss, stream) : launch_ring<27, 20>(loss, stream);
 }
 
 }  // namespace
 
 Status launch(const CrossEntropy& loss, cudaStream_t stream) {
-    return loss.grad_x == nullptr ? launch_loss<false>(loss, stream) : launch_loss<true>(loss, stream);
+    return loss.grad_x == nullptr ? launch_loss(loss, stream) : launch_gradient(loss, stream);
 }
 
 }  // namespace tilewright::measure

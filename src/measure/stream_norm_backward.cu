@@ -1,8 +1,8 @@
 // Layer norm and RMS norm, backward. Blocks stay resident and keep column sums over all rows they see, of which each
-// leaves one row of partials to a second kernel. Where rows are long and many they come through a queue and each thread
+// leaves one row of partials to a second kernel. Where rows are long and many they come through a ring and each thread
 // has the sums of its columns in registers; else they are in shared memory, one set for each row a block works on.
-#include "measure/stream_queue.h"
 #include "measure/stream_reduce.h"
+#include "measure/stream_ring.h"
 
 namespace tilewright::measure {
 namespace {
@@ -25,6 +25,14 @@ struct ColumnSums {
 #pragma unroll
             for (int i = 0; i < chunk; ++i) sum.at[i] += terms[v + i];
             *slot = sum;
+        }
+    }
+    __device__ void set(int at, const float (&terms)[V]) const {
+#pragma unroll
+        for (int v = 0; v < V; v += chunk) {
+            auto* slot = reinterpret_cast<Pack<float, chunk>*>(sums) + v / chunk * accesses + at;
+#pragma unroll
+            for (int i = 0; i < chunk; ++i) slot->at[i] = terms[v + i];
         }
     }
     /// The column whose sum is at `index`.
@@ -111,12 +119,6 @@ __global__ void __launch_bounds__(backward_threads(V, N), backward_threads(V, N)
     write_partials<V>(a, sums, both);
 }
 
-/// Writes the sums of eight neighbouring columns.
-__device__ void store_sums(float* to, const float (&sums)[8]) {
-    store<float, 4>(to, {sums[0], sums[1], sums[2], sums[3]});
-    store<float, 4>(to + 4, {sums[4], sums[5], sums[6], sums[7]});
-}
-
 /// A row's share of the backward pass that all its elements have in common.
 struct RowFacts {
     float mean, deviation;
@@ -126,64 +128,116 @@ __device__ RowFacts facts_of(const NormBackward& a, std::int64_t row) {
     return {a.kind == NormKind::Layer ? a.mean[row] : 0.0F, a.deviation[row]};
 }
 
-/// The backward pass over rows that come through a queue: each thread keeps the sums of its own columns in registers.
-template <class T, int N, bool Centred>
-__global__ void __launch_bounds__(512) norm_backward_queue_kernel(NormBackward a, Ring ring) {
-    constexpr int V = 8;
+constexpr int ring_stages = 2;  ///< rows on their way to each group of threads: with more in flight memory is slower
+
+/// What becomes of a pack's elements depends on these; `scaled` is gamma times the gradient of y.
+template <class T>
+struct Terms {
+    float x[8], grad[8], scaled[8];
+    Pack<T, 8> more;
+};
+
+/// The rows of a group of threads on their way into shared memory.
+template <class T, int N, bool Residual>
+struct RowRing {
+    static constexpr int operands = Residual ? 3 : 2;
+    const NormBackward& a;
+    Pack<T, 8>* slots;
+
+    __device__ void request(std::int64_t row, int stage) const {
+        if (row < a.extent.rows) {
+            for_each_pack<N>(static_cast<int>(a.extent.width / 8), [&](int n, int at) {
+                const std::int64_t from = row * a.extent.width + at * 8;
+                copy_ahead(slot(stage, 0, n), static_cast<const T*>(a.x) + from);
+                copy_ahead(slot(stage, 1, n), static_cast<const T*>(a.grad_y) + from);
+                if (Residual) copy_ahead(slot(stage, 2, n), static_cast<const T*>(a.residual) + from);
+            });
+        }
+        close_group();
+    }
+    __device__ Terms<T> terms(int stage, int n, const Pack<T, 8>& scale) const {
+        const Pack<T, 8> x = *slot(stage, 0, n), grad = *slot(stage, 1, n);
+        Terms<T> terms;
+#pragma unroll
+        for (int v = 0; v < 8; ++v) {
+            terms.x[v] = widen(x.at[v]);
+            terms.grad[v] = widen(grad.at[v]);
+            terms.scaled[v] = terms.grad[v] * widen(scale.at[v]);
+        }
+        if (Residual) terms.more = *slot(stage, 2, n);
+        return terms;
+    }
+
+private:
+    /// Each thread has places of its own.
+    __device__ Pack<T, 8>* slot(int stage, int operand, int n) const {
+        const auto threads = blockDim.x * blockDim.y;
+        return slots + ((stage * operands + operand) * N + n) * threads + threadIdx.y * blockDim.x + threadIdx.x;
+    }
+};
+
+/// The backward pass over rows that come through a ring: each thread keeps the sums of its own columns in registers
+/// and, when its packs are few, a row's terms until the threads of the row have met; else it reads them again.
+template <class T, int N, bool Centred, bool Residual>
+__global__ void __launch_bounds__(ring_threads) norm_backward_ring_kernel(NormBackward a) {
+    extern __shared__ float4 shared[];
+    constexpr bool holds = N <= 2;
     const std::int64_t width = a.extent.width;
-    const int accesses = static_cast<int>(width / V);
+    const int accesses = static_cast<int>(width / 8);
     const float inverse_width = 1.0F / static_cast<float>(width);
-    const BlockRows rows{a.extent.rows};
-    const Queue queue(ring, rows.count(), [&](int item, int operand) {
-        const void* from = operand == 0 ? a.x : operand == 1 ? a.grad_y : a.residual;
-        return static_cast<const T*>(from) + rows.at(item) * width;
-    });
-    float to_gamma[N][V] = {};
-    float to_beta[N][V] = {};
-    Slice<T, V, N> scale;
+    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.y;
+    const std::int64_t first = static_cast<std::int64_t>(blockIdx.x) * blockDim.y + threadIdx.y;
+    const RowRing<T, N, Residual> ring{a, reinterpret_cast<Pack<T, 8>*>(shared)};
+    for (int stage = 0; stage < ring_stages; ++stage) ring.request(first + stage * step, stage);
+    float to_gamma[N][8] = {}, to_beta[N][8] = {};
+    Slice<T, 8, N> scale;
     scale.fetch(static_cast<const T*>(a.gamma), accesses);
     RowReduce<true> reduce;
-    RowFacts next = facts_of(a, rows.at(0));
-    for (int item = 0; item < rows.count(); ++item) {
+    RowFacts next = facts_of(a, first);
+    int stage = 0;
+    for (std::int64_t row = first; row < a.extent.rows; row += step, stage = (stage + 1) % ring_stages) {
         const auto [mean, deviation] = next;
-        next = facts_of(a, rows.at(item + 1));
-        queue.wait(item);
-        const auto* x = queue.template packs<T, V>(item);
-        const auto* grad = queue.template packs<T, V>(item, 1);
-        const auto* residual = queue.template packs<T, V>(item, 2);
-        float total = 0.0F;
-        float total_hat = 0.0F;
-        for_each_pack<N>(accesses, [&](int n, int at) {
-            const Pack<T, V> here = x[at], slope = grad[at];
+        next = facts_of(a, row + step);
+        wait_for_all_but<ring_stages - 1>();
+        Terms<T> held[holds ? N : 1];
+        Moments total = PlusMoments::neutral();
+        for_each_pack<N>(accesses, [&](int n, int) {
+            const Terms<T> terms = ring.terms(stage, n, scale.pack[n]);
+            if (holds) held[n] = terms;
 #pragma unroll
-            for (int v = 0; v < V; ++v) {
-                const float g = widen(slope.at[v]);
-                const float g_hat = g * ((widen(here.at[v]) - mean) * deviation);
-                to_gamma[n][v] += g_hat;
-                if (Centred) to_beta[n][v] += g;
-                if (Centred) total += g * widen(scale.pack[n].at[v]);
-                total_hat += g_hat * widen(scale.pack[n].at[v]);
+            for (int v = 0; v < 8; ++v) {
+                const float hat = terms.x[v] * deviation - mean * deviation;
+                to_gamma[n][v] += terms.grad[v] * hat;
+                if (Centred) to_beta[n][v] += terms.grad[v];
+                if (Centred) total.sum += terms.scaled[v];
+                total.squares += terms.scaled[v] * hat;
             }
         });
-        if (Centred) total = reduce(total, Plus()) * inverse_width;
-        total_hat = reduce(total_hat, Plus()) * inverse_width;
+        if (holds) ring.request(row + ring_stages * step, stage);
+        if (Centred) total = reduce(total, PlusMoments());
+        if (!Centred) total.squares = reduce(total.squares, Plus());
         scale.forget();
+        const float by_x = -deviation * deviation * total.squares * inverse_width;
+        const float by_one = -deviation * total.sum * inverse_width - mean * by_x;
         for_each_pack<N>(accesses, [&](int n, int at) {
-            const Pack<T, V> here = x[at], slope = grad[at];
-            const Pack<T, V> more = a.residual != nullptr ? residual[at] : Pack<T, V>{};
-            store<T, V>(static_cast<T*>(a.grad_x) + rows.at(item) * width + at * V, make_pack<T, V>([&](int v) {
-                            const float hat = (widen(here.at[v]) - mean) * deviation;
-                            const float scaled = widen(slope.at[v]) * widen(scale.pack[n].at[v]);
-                            return deviation * (scaled - total - hat * total_hat) + widen(more.at[v]);
+            const Terms<T> terms = holds ? held[n] : ring.terms(stage, n, scale.pack[n]);
+            store<T, 8>(static_cast<T*>(a.grad_x) + row * width + at * 8, make_pack<T, 8>([&](int v) {
+                            const float more = Residual ? by_one + widen(terms.more.at[v]) : by_one;
+                            return terms.scaled[v] * deviation + (terms.x[v] * by_x + more);
                         }));
         });
-        queue.release(item);
+        if (!holds) ring.request(row + ring_stages * step, stage);
     }
-    float* out = a.partials + blockIdx.x * width;
+    wait_for_all_but<0>();
+    __syncthreads();  // the sums take the ring's place
+    auto* sums = reinterpret_cast<float*>(shared);
+    constexpr int both = Centred ? 2 : 1;
+    const ColumnSums<8> gamma_sums{sums + threadIdx.y * both * width, accesses};
     for_each_pack<N>(accesses, [&](int n, int at) {
-        store_sums(out + at * V, to_gamma[n]);
-        if (Centred) store_sums(out + gridDim.x * width + at * V, to_beta[n]);
+        gamma_sums.set(at, to_gamma[n]);
+        if (Centred) ColumnSums<8>{gamma_sums.sums + width, accesses}.set(at, to_beta[n]);
     });
+    write_partials<8>(a, sums, both);
 }
 
 template <class T>
@@ -232,40 +286,33 @@ Outcome<Residency> reside(Kernel kernel, const RowPlan& plan, std::int64_t rows,
     return chosen;
 }
 
-/// The plan of the backward pass through a queue: at least four warps to a row where it is long enough for them, and
-/// fewer packs where a thread has one kind of sums only.
-RowPlan queued_plan(const NormBackward& norm) {
-    const std::int64_t most = norm.kind == NormKind::Layer ? 4 : 2;
-    RowPlan plan =
-        plan_rows(norm.extent.width, static_cast<int>(std::clamp<std::int64_t>(norm.extent.width / 8 / 128, 1, most)));
-    if (plan.packs > 4 || plan.block.x < 128) plan.packs = 0;
-    return plan;
+/// Whether rows are enough to get into the stride and a block can have one in two or four packs a thread.
+bool ring_pays(const Extent& extent) {
+    constexpr std::int64_t least_elements = std::int64_t{32} << 20;
+    return extent.width % 8 == 0 && extent.width > 512 && extent.width <= 4 * ring_threads * 8 && many_rows(extent) &&
+           extent.rows * extent.width >= least_elements;
 }
 
-/// Calls f with the packs of such a plan as a constant.
-template <class F>
-Status with_packs(int packs, F f) {
-    switch (packs) {
-        case 1: return f(Constant<1>{});
-        case 2: return f(Constant<2>{});
-        default: return f(Constant<4>{});
-    }
-}
-
-/// The backward pass through a queue; gives the rows of partials.
-template <bool Centred>
-Outcome<unsigned> launch_queued(const NormBackward& norm, const RowPlan& plan, const Ring& ring, cudaStream_t stream) {
-    unsigned blocks = 0;
-    TW_TRY(with_type(norm.extent.type, [&]<class T>(T*) {
-        return with_packs(plan.packs, [&](auto packs) -> Status {
-            const auto kernel = norm_backward_queue_kernel<T, decltype(packs)::value, Centred>;
-            const Outcome<QueuePlan> queue = plan_queue(kernel, plan.block.x, ring, norm.extent.rows);
-            if (!queue) return queue.fault();
-            const auto units = static_cast<unsigned>(multiprocessors());
-            blocks = std::min(queue->blocks, most_partials / units * units);
-            kernel<<<blocks, plan.block.x, queue->ring.bytes(), stream>>>(norm, queue->ring);
-            return launched("norm backward");
-        });
+/// The backward pass through a ring; gives the rows of partials.
+Outcome<unsigned> launch_ring(const NormBackward& norm, cudaStream_t stream) {
+    const bool centred = norm.kind == NormKind::Layer, more = norm.residual != nullptr;
+    const unsigned packs = norm.extent.width <= 2 * ring_threads * 8 ? 2 : 4;
+    const unsigned warps = (static_cast<unsigned>(norm.extent.width) / 8 + packs * warp_size - 1) / (packs * warp_size);
+    const dim3 block(warps * warp_size, std::min(ring_threads / (warps * warp_size), most_wide_rows));
+    const unsigned bytes = ring_stages * (more ? 3 : 2) * packs * block.x * block.y * 16;
+    const auto blocks = static_cast<unsigned>(multiprocessors());
+    TW_TRY(with_type(norm.extent.type, [&]<class T>(T*) -> Status {
+        const auto pick = [&]<int N>(Constant<N>) {
+            return centred ? (more ? norm_backward_ring_kernel<T, N, true, true>
+                                   : norm_backward_ring_kernel<T, N, true, false>)
+                           : (more ? norm_backward_ring_kernel<T, N, false, true>
+                                   : norm_backward_ring_kernel<T, N, false, false>);
+        };
+        const auto kernel = packs == 2 ? pick(Constant<2>{}) : pick(Constant<4>{});
+        TW_TRY(check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes)),
+                     "cudaFuncSetAttribute"));
+        kernel<<<blocks, block, bytes, stream>>>(norm);
+        return launched("norm backward");
     }));
     return blocks;
 }
@@ -305,16 +352,12 @@ std::size_t partial_bytes(std::int64_t width) {
 }
 
 Status launch(const NormBackward& norm, cudaStream_t stream) {
-    const std::int64_t width = norm.extent.width;
     const bool centred = norm.kind == NormKind::Layer;
-    const RowPlan plan = queued_plan(norm);
-    const Ring ring{norm.residual == nullptr ? 2 : 3, static_cast<unsigned>(width) * 2};
-    const Outcome<unsigned> blocks = !queue_pays(norm.extent, plan, ring) ? launch_resident(norm, stream)
-                                     : centred ? launch_queued<true>(norm, plan, ring, stream)
-                                               : launch_queued<false>(norm, plan, ring, stream);
+    const Outcome<unsigned> blocks = ring_pays(norm.extent) ? launch_ring(norm, stream) : launch_resident(norm, stream);
     if (!blocks) return blocks.fault();
-    return sum_partials(
-        {norm.extent.type, norm.partials, *blocks, width, norm.grad_gamma, centred ? norm.grad_beta : nullptr}, stream);
+    return sum_partials({norm.extent.type, norm.partials, *blocks, norm.extent.width, norm.grad_gamma,
+                         centred ? norm.grad_beta : nullptr},
+                        stream);
 }
 
 }  // namespace tilewright::measure

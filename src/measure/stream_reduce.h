@@ -49,7 +49,7 @@ inline __device__ Powers across_warp(Powers powers, PlusPowers) {
 }
 
 /// The most rows of several warps in a block: each has a barrier, of which a block has 16.
-constexpr int most_wide_rows = 8;
+constexpr unsigned most_wide_rows = 8;
 
 /// Combines a value over the threads of a row, those of one threadIdx.y: a warp, or when Wide several, which meet at a
 /// barrier of their own. Two buffers in turn make one barrier per call enough.

@@ -76,8 +76,16 @@ __device__ void hide(Pack<T, V>& pack, int limit, float value) {
     for (int v = 0; v < V; ++v) pack.at[v] = v < limit ? pack.at[v] : narrow<T>(value);
 }
 
-/// Each thread keeps its exponentials, relative to the largest it has itself: each is taken once and a row needs one
-/// reduction.
+/// Writes zeros where a row of the result is hidden, which waits for nothing.
+template <class T, int V, int N>
+__device__ void clear_hidden(const Softmax& a, T* y, int kept) {
+    for_each_pack<N>(static_cast<int>(a.extent.width / V), [&](int, int at) {
+        if (at >= kept) store<T, V>(y + at * V, {});
+    });
+}
+
+/// Exponentials are taken relative to the largest a thread has itself, so that a row needs one reduction, and again
+/// for the result: threads that keep none take few registers.
 template <class T, int V, int N, bool Wide>
 __global__ void __launch_bounds__(512) softmax_forward_kernel(Softmax a) {
     const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.y + threadIdx.y;
@@ -87,28 +95,23 @@ __global__ void __launch_bounds__(512) softmax_forward_kernel(Softmax a) {
     T* y = static_cast<T*>(a.y) + row * a.extent.width;
     Slice<T, V, N> x;
     x.fetch(static_cast<const T*>(a.x) + row * a.extent.width, kept);
-    for_each_pack<N>(static_cast<int>(a.extent.width / V), [&](int, int at) {
-        if (at >= kept) store<T, V>(y + at * V, {});  // what is hidden waits for nothing
-    });
+    clear_hidden<T, V, N>(a, y, kept);
     const float scale = a.scale * log2_e;
-    float most = Most::neutral();
+    Powers sum = PlusPowers::neutral();
     for_each_pack<N>(kept, [&](int n, int at) {
         if ((at + 1) * V > limit) hide(x.pack[n], limit - at * V, -INFINITY);
-        most = fmaxf(most, scale * most_of(x.pack[n]));
+        sum.most = fmaxf(sum.most, scale * most_of(x.pack[n]));
     });
-    float power[N][V];
-    float total = 0.0F;
     for_each_pack<N>(kept, [&](int n, int) {
 #pragma unroll
-        for (int v = 0; v < V; ++v) {
-            power[n][v] = exp2_fast(scale * widen(x.pack[n].at[v]) - most);
-            total += power[n][v];
-        }
+        for (int v = 0; v < V; ++v) sum.total += exp2_fast(scale * widen(x.pack[n].at[v]) - sum.most);
     });
-    const Powers all = RowReduce<Wide>()(Powers{most, total}, PlusPowers());
-    const float share = exp2_fast(most - all.most) * reciprocal(all.total);
+    sum = RowReduce<Wide>()(sum, PlusPowers());
+    x.forget();
+    const float shift = sum.most + __log2f(sum.total);
     for_each_pack<N>(kept, [&](int n, int at) {
-        store<T, V>(y + at * V, make_pack<T, V>([&](int v) { return power[n][v] * share; }));
+        store<T, V>(y + at * V,
+                    make_pack<T, V>([&](int v) { return exp2_fast(scale * widen(x.pack[n].at[v]) - shift); }));
     });
 }
 
@@ -119,10 +122,11 @@ __global__ void __launch_bounds__(512) softmax_backward_kernel(Softmax a) {
     const std::int64_t from = row * a.extent.width;
     const int limit = seen(a, row);
     const int kept = (limit + V - 1) / V;
-    RowReduce<Wide> reduce;
+    T* y = static_cast<T*>(a.y) + from;
     Slice<T, V, N> weight, grad;
     weight.fetch(static_cast<const T*>(a.x) + from, kept);
     grad.fetch(static_cast<const T*>(a.grad_y) + from, kept);
+    clear_hidden<T, V, N>(a, y, kept);
     float inner = 0.0F;
     for_each_pack<N>(kept, [&](int n, int at) {
         if ((at + 1) * V > limit) {
@@ -132,14 +136,21 @@ __global__ void __launch_bounds__(512) softmax_backward_kernel(Softmax a) {
 #pragma unroll
         for (int v = 0; v < V; ++v) inner += widen(weight.pack[n].at[v]) * widen(grad.pack[n].at[v]);
     });
-    inner = reduce(inner, Plus());
+    inner = RowReduce<Wide>()(inner, Plus());
     weight.forget();
     grad.forget();
-    for_each_pack<N>(static_cast<int>(a.extent.width / V), [&](int n, int at) {
-        store<T, V>(static_cast<T*>(a.y) + from + at * V, make_pack<T, V>([&](int v) {
+    for_each_pack<N>(kept, [&](int n, int at) {
+        store<T, V>(y + at * V, make_pack<T, V>([&](int v) {
                         return a.scale * widen(weight.pack[n].at[v]) * (widen(grad.pack[n].at[v]) - inner);
                     }));
     });
+}
+
+/// Where rows are many, blocks of 512 threads: those of a causal mask, long ones and short ones, then share a block.
+RowPlan plan_softmax(const Extent& extent) {
+    RowPlan plan = plan_rows(extent);
+    if (many_rows(extent)) plan.block.y = std::clamp(512U / plan.block.x, 1U, plan.wide ? most_wide_rows : 16U);
+    return plan;
 }
 
 /// The column sum kernel for an extent and its grid: strips enough for several waves of blocks, or the last one, which
@@ -173,7 +184,7 @@ Status launch(const ColumnSum& sum, cudaStream_t stream) {
 }
 
 Status launch(const Softmax& softmax, cudaStream_t stream) {
-    const RowPlan plan = plan_rows(softmax.extent);
+    const RowPlan plan = plan_softmax(softmax.extent);
     return with_type(softmax.extent.type, [&]<class T>(T*) {
         return with_row_plan(plan, [&](auto vector, auto packs, auto wide) -> Status {
             constexpr int V = decltype(vector)::value;
