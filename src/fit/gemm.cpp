@@ -71,15 +71,16 @@ constexpr MenuItem guide_tiles[] = {{256, 128, 1}, {128, 256, 1}, {128, 128, 1},
 struct FamilyPlan {
     GemmFamily family;
     GemmFamily parent;
+    bool loads;  ///< whether alignment costs it loads, rather than a fraction of its speed
     std::array<Menu, 2> menus;
 };
 constexpr Menu guide{guide_tiles, 64};
 constexpr FamilyPlan plans[] = {
-    {GemmFamily::Whole, GemmFamily::Whole, {{{bulk_copy_tiles, 64}, guide}}},
-    {GemmFamily::Words, GemmFamily::Whole, {{{word_tiles, 32}, guide}}},
-    {GemmFamily::Halves, GemmFamily::Words, {{{half_tiles, 32}, guide}}},
-    {GemmFamily::Tf32, GemmFamily::Whole, {{{tf32_tiles, 64}, guide}}},
-    {GemmFamily::Vector, GemmFamily::Words, {{{vector_tiles, 32}, guide}}},
+    {GemmFamily::Whole, GemmFamily::Whole, false, {{{bulk_copy_tiles, 64}, guide}}},
+    {GemmFamily::Words, GemmFamily::Whole, true, {{{word_tiles, 32}, guide}}},
+    {GemmFamily::Halves, GemmFamily::Words, true, {{{half_tiles, 32}, guide}}},
+    {GemmFamily::Tf32, GemmFamily::Whole, false, {{{tf32_tiles, 64}, guide}}},
+    {GemmFamily::Vector, GemmFamily::Words, false, {{{vector_tiles, 32}, guide}}},
 };
 
 /// The constants of one family of kernels.
@@ -99,8 +100,15 @@ std::vector<Parameter> parameters_of(GemmProfile& gemm, TileLaw& law) {
                                      &law.step,
                                      &law.edge_step};
     for (double& fraction : gemm.layout) result.emplace_back(&fraction, 1.0);
-    for (std::size_t step = 0; step + 1 < gemm.output.size(); ++step) {
-        result.insert(result.end(), {{&gemm.output[step], 1.0}, {&gemm.reduced[step], 1.0}});
+    if (gemm.output_loads.stray == 0.0) {
+        for (std::size_t step = 0; step + 1 < gemm.output.size(); ++step) {
+            result.insert(result.end(), {{&gemm.output[step], 1.0}, {&gemm.reduced[step], 1.0}});
+        }
+        return result;
+    }
+    for (OperandLoads* loads : {&gemm.output_loads, &gemm.reduced_loads}) {
+        result.emplace_back(&loads->stray);
+        for (double& rows : loads->rows) result.emplace_back(&rows);
     }
     return result;
 }
@@ -165,6 +173,18 @@ void inherit(GemmProfile& gemm, const GemmProfile& parent) {
     gemm.layout = own.layout;
     gemm.output = own.output;
     gemm.reduced = own.reduced;
+    gemm.output_loads = own.output_loads;
+    gemm.reduced_loads = own.reduced_loads;
+}
+
+/// Alignment as loads instead of a fraction of full speed, where samples will move them.
+void start_loads(GemmProfile& gemm) {
+    constexpr double usual = 8.0;
+    gemm.output.fill(1.0);
+    gemm.reduced.fill(1.0);
+    gemm.output_loads.rows.fill(usual);
+    gemm.output_loads.stray = usual;
+    gemm.reduced_loads = gemm.output_loads;
 }
 
 /// Knots from the shortest samples to the longest, but for one in a hundred at either end.
@@ -215,6 +235,7 @@ void fit_gemm_physics(const Observations& seen, const Device& device, Profile& p
         const Observations own = of_family(seen, plan.family);
         if (own.size() < least_of_family) continue;
         profile.kernels(plan.family).layout = profile.kernels(plan.parent).layout;
+        if (plan.loads) start_loads(profile.kernels(plan.family));
         Profile other = profile;
         const double error = fit_menu(own, device, profile, plan, plan.menus[0]);
         if (fit_menu(own, device, other, plan, plan.menus[1]) < error) profile = other;
