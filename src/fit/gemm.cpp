@@ -71,7 +71,7 @@ constexpr MenuItem guide_tiles[] = {{256, 128, 1}, {128, 256, 1}, {128, 128, 1},
 struct FamilyPlan {
     GemmFamily family;
     GemmFamily parent;
-    bool loads;  ///< whether alignment costs it loads, rather than a fraction of its speed
+    bool loads;  ///< whether its operands are loaded by other than bulk copies
     std::array<Menu, 2> menus;
 };
 constexpr Menu guide{guide_tiles, 64};
@@ -100,13 +100,11 @@ std::vector<Parameter> parameters_of(GemmProfile& gemm, TileLaw& law) {
                                      &law.step,
                                      &law.edge_step};
     for (double& fraction : gemm.layout) result.emplace_back(&fraction, 1.0);
-    if (gemm.output_loads.stray == 0.0) {
-        for (std::size_t step = 0; step + 1 < gemm.output.size(); ++step) {
-            result.insert(result.end(), {{&gemm.output[step], 1.0}, {&gemm.reduced[step], 1.0}});
-        }
-        return result;
+    for (std::size_t step = 0; step + 1 < gemm.output.size(); ++step) {
+        result.insert(result.end(), {{&gemm.output[step], 1.0}, {&gemm.reduced[step], 1.0}});
     }
     for (OperandLoads* loads : {&gemm.output_loads, &gemm.reduced_loads}) {
+        if (loads->stray == 0.0) continue;  // a family without
         result.emplace_back(&loads->stray);
         for (double& rows : loads->rows) result.emplace_back(&rows);
     }
@@ -177,11 +175,9 @@ void inherit(GemmProfile& gemm, const GemmProfile& parent) {
     gemm.reduced_loads = own.reduced_loads;
 }
 
-/// Alignment as loads instead of a fraction of full speed, where samples will move them.
+/// Where samples move them from.
 void start_loads(GemmProfile& gemm) {
     constexpr double usual = 8.0;
-    gemm.output.fill(1.0);
-    gemm.reduced.fill(1.0);
     gemm.output_loads.rows.fill(usual);
     gemm.output_loads.stray = usual;
     gemm.reduced_loads = gemm.output_loads;
