@@ -19,8 +19,8 @@ struct JudgedDevice {
 inline Result<JudgedDevice> judge_device(const std::string& name, const std::string& folder) {
     const Device device = *find_device(name);
     std::vector<Observation> seen;
-    for (const char* set : {"gemm-quick", "gemm-retried", "gemm-narrow", "gemm-long", "gemm-batched", "gemm-clocks",
-                            "attention", "stream", "pytorch"}) {
+    for (const char* set :
+         {"gemm-quick", "gemm-narrow", "gemm-long", "gemm-batched", "gemm-clocks", "attention", "stream", "pytorch"}) {
         const auto more = cli::read_observations(folder + '/' + set + ".jsonl.gz");
         if (!more) return more.problems();
         seen.insert(seen.end(), more->begin(), more->end());
