@@ -12,7 +12,8 @@
 namespace tilewright {
 namespace {
 
-constexpr std::size_t least_of_family = 80;  ///< fewer, and a family is priced as its parent
+constexpr std::size_t least_of_family = 80;   ///< fewer, and a family is priced as its parent
+constexpr std::size_t least_for_loads = 500;  ///< single products; fewer, and batches would decide what loads cost
 constexpr std::int64_t most_knots = 8;
 constexpr std::size_t rows_for_physics = 6000;  ///< more change nothing and take longer
 
@@ -21,6 +22,13 @@ Observations thinned(const Observations& seen, std::size_t limit) {
     Observations result;
     const std::size_t step = std::max<std::size_t>(1, ceil_div(static_cast<std::int64_t>(seen.size()), limit));
     for (std::size_t i = 0; i < seen.size(); i += step) result.push_back(seen[i]);
+    return result;
+}
+
+Observations single_products(const Observations& seen) {
+    Observations result;
+    std::copy_if(seen.begin(), seen.end(), std::back_inserter(result),
+                 [](const Observation* one) { return std::get<Gemm>(one->op.work).batch <= 1; });
     return result;
 }
 
@@ -214,13 +222,6 @@ Correction correction_of(const Observations& seen, const Pricer& pricer) {
     return correction;
 }
 
-Observations single_products(const Observations& seen) {
-    Observations result;
-    std::copy_if(seen.begin(), seen.end(), std::back_inserter(result),
-                 [](const Observation* one) { return std::get<Gemm>(one->op.work).batch <= 1; });
-    return result;
-}
-
 }  // namespace
 
 void fit_gemm_physics(const Observations& seen, const Device& device, Profile& profile) {
@@ -231,7 +232,7 @@ void fit_gemm_physics(const Observations& seen, const Device& device, Profile& p
         const Observations own = of_family(seen, plan.family);
         if (own.size() < least_of_family) continue;
         profile.kernels(plan.family).layout = profile.kernels(plan.parent).layout;
-        if (plan.loads) start_loads(profile.kernels(plan.family));
+        if (plan.loads && single_products(own).size() >= least_for_loads) start_loads(profile.kernels(plan.family));
         Profile other = profile;
         const double error = fit_menu(own, device, profile, plan, plan.menus[0]);
         if (fit_menu(own, device, other, plan, plan.menus[1]) < error) profile = other;
