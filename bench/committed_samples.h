@@ -19,7 +19,8 @@ struct JudgedDevice {
 inline Result<JudgedDevice> judge_device(const std::string& name, const std::string& folder) {
     const Device device = *find_device(name);
     std::vector<Observation> seen;
-    for (const char* set : {"gemm-quick", "gemm-clocks", "attention", "stream", "pytorch", "pytorch-compiled"}) {
+    for (const char* set : {"gemm-quick", "gemm-narrow", "gemm-long", "gemm-batched", "gemm-clocks", "gemm-lasting",
+                            "attention", "stream", "pytorch", "pytorch-compiled"}) {
         const auto more = cli::read_observations(folder + '/' + set + ".jsonl.gz");
         if (!more) return more.problems();
         seen.insert(seen.end(), more->begin(), more->end());

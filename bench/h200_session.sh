@@ -87,6 +87,16 @@ stage_long() {
     sweep gemm gemm-long "${BUDGET_LONG:-60s}" --from "$folder/shapes/gemm-long.csv"
 }
 
+stage_narrow() {
+    shapes gemm-narrow 1200 1 gemm-narrow
+    sweep gemm gemm-narrow "${BUDGET_NARROW:-90s}" --from "$folder/shapes/gemm-narrow.csv"
+}
+
+stage_batched() {
+    shapes gemm-batched 1500 1 gemm-batched
+    sweep gemm gemm-batched "${BUDGET_BATCHED:-30s}" --from "$folder/shapes/gemm-batched.csv"
+}
+
 stage_clocks() {
     shapes gemm-clocks 1500 1 gemm-clocks
     sweep gemm gemm-clocks "${BUDGET_CLOCKS:-420s}" --from "$folder/shapes/gemm-clocks.csv" --clock sustained,burst
@@ -143,7 +153,7 @@ stage_paper() {
     done
 }
 
-all="check smoke peaks spread gemm long clocks attention stream layer cliff autotune paper"
+all="check smoke peaks spread gemm long narrow batched clocks attention stream layer cliff autotune paper"
 for stage in ${*:-$all}; do
     case " $all " in *" $stage "*) ;; *) echo "no stage is called $stage; there are $all" >&2; exit 2 ;; esac
     say "$stage"

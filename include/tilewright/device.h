@@ -67,6 +67,13 @@ struct Tile {
     Seconds step;             ///< least time of one step along k: a thread block waits for its next operands
 };
 
+/// What loading an operand adds to a block's arithmetic, in rows of the other operand's edge of the tile, where the
+/// family cannot load whole words.
+struct OperandLoads {
+    AlignmentLadder rows{};  ///< by how the operand's rows divide
+    double stray = 0.0;      ///< more where they are narrow and far from a multiple of 512 bytes
+};
+
 /// Families of kernels that a matrix library keeps: for rows of whole 16-byte words; for rows of 4 or 8 bytes and of 2
 /// bytes, which bulk copies cannot load; for tf32; and for one row times a matrix, which those that
 /// are not Whole may take too.
@@ -79,6 +86,8 @@ struct GemmProfile {
     AlignmentLadder output{};               ///< when the dimension is contiguous and kept (n, or m of NT)
     AlignmentLadder reduced{};              ///< when it is contiguous and summed over (k)
     std::array<double, 3> layout{1, 1, 1};  ///< of full speed, by Layout
+    OperandLoads output_loads;              ///< of an operand whose rows are kept (B of NN and NT, A of NT)
+    OperandLoads reduced_loads;             ///< of one whose rows are summed over (A of TN and NN, B of TN)
     double bandwidth = 1.0;                 ///< of a large stream's bandwidth
     std::int64_t max_split_k = 1;
     Seconds launch;                  ///< of starting and ending one kernel

@@ -35,6 +35,9 @@ struct Row {
     std::size_t step() const {
         return static_cast<std::size_t>(std::clamp(std::countr_zero(static_cast<std::uint64_t>(bytes)) - 1, 0, 6));
     }
+
+    /// Narrow, and not within a word of a multiple of 512 bytes.
+    bool is_stray() const { return step() < whole_words && (bytes + 8) % 512 >= 16; }
 };
 
 /// The two that are contiguous: k, or m of NT, in A (and B of TN); n in C (and B of the others).
@@ -46,6 +49,11 @@ Rows rows_of(const Gemm& gemm) {
     const Row n{gemm.n * (gemm.layout == Layout::TN ? std::max(2, element) : element), output_role};
     const Row m{gemm.m * element, output_role}, k{gemm.k * element, reduced_role};
     return {gemm.layout == Layout::NT ? m : k, n};
+}
+
+double load_of(const Row& row, const GemmProfile& profile) {
+    const OperandLoads& loads = row.role == output_role ? profile.output_loads : profile.reduced_loads;
+    return loads.rows[row.step()] + (row.is_stray() ? loads.stray : 0.0);
 }
 
 }  // namespace
@@ -95,6 +103,8 @@ private:
     };
 
     double slowdown_of(const Gemm& gemm) const;
+    /// Times the arithmetic of a tile, what it takes with its operands loaded.
+    Lanes loaded(const Pricer::Variants& v) const { return 1.0 + load_a_ * v.inverse_n + load_b_ * v.inverse_m; }
     Parts price(const Pricer::Variants& variants, Split split) const;
     template <class T>
     T overlapped(T compute, T load) const;
@@ -112,6 +122,7 @@ private:
     double units_;
     double max_split_;
     double slowdown_;  ///< of the matrix units by misaligned rows and by layout
+    double load_a_, load_b_;
     double launch_;
     double seconds_per_flop_;  ///< of one unit, for elements of one byte
     double ideal_compute_, ideal_load_, ideal_store_;
@@ -135,6 +146,9 @@ GemmPricing::GemmPricing(const Pricer& pricer, const Gemm& gemm, GemmFamily fami
       max_split_(gemm.batch > 1 && family_ != GemmFamily::Vector ? 1.0 : static_cast<double>(profile_.max_split_k)),
       slowdown_(slowdown_of(gemm)),
       launch_(profile_.launch.value) {
+    const auto [row_of_a, row_of_c] = rows_of(gemm);
+    load_a_ = load_of(row_of_a, profile_);
+    load_b_ = gemm.layout == Layout::TN ? load_a_ : load_of(row_of_c, profile_);
     const double element = element_bytes(gemm.precision);
     const double result = m_ * n_ * batch_;
     const double operands = (m_ * k_ + k_ * n_) * element;
@@ -175,7 +189,7 @@ T GemmPricing::overlapped(T compute, T load) const {
 inline GemmPricing::Parts GemmPricing::price(const Pricer::Variants& v, Split split) const {
     const double split_time = split.parts > 1.0 ? profile_.split_overhead.value + split.parts * split_traffic_ : 0.0;
     const Lanes steps = ceil_product(both(half_words_), v.inverse_k * split.inverse);
-    const Lanes matrix = steps * (v.step_flops * seconds_per_flop_);
+    const Lanes matrix = steps * (v.step_flops * seconds_per_flop_) * loaded(v);
     const Lanes alone = v.overhead + larger(steps * (v.step * slowdown_), matrix);
     const Lanes block_rows = smaller(both(m_), v.m) + smaller(both(n_), v.n);
     Parts parts;
@@ -235,10 +249,10 @@ Cost GemmPricing::explain(const Choice& choice) const {
     const Parts parts = price(choice.variants, choice.split);
     const std::size_t lane = choice.lane;
     const double busy = parts.busy[lane], compute = parts.compute[lane], load = parts.load[lane];
-    const double memory = load_ + store_;
+    const double memory = load_ + store_, slowdown = slowdown_ * loaded(choice.variants)[lane];
     Explanation explanation;
     explanation.reach(Term::Roofline, roofline());
-    explanation.reach(Term::Alignment, std::max(ideal_compute_ * slowdown_, memory));
+    explanation.reach(Term::Alignment, std::max(ideal_compute_ * slowdown, memory));
     explanation.reach(Term::Tile, std::max(parts.padded[lane], memory));
     explanation.reach(Term::Wave, std::max(compute, memory));
     explanation.reach(Term::Memory, overlapped(compute, load));
@@ -251,7 +265,7 @@ Cost GemmPricing::explain(const Choice& choice) const {
                                                      : Bound::Compute;
     Cost cost = explanation.finish(bound, profile.evidence, {});
     cost.clocked = {profile.power.clocked * std::min(busy, choice.total)};
-    cost.energy_j = profile.power.matrix.value * parts.padded[lane] / slowdown_ +
+    cost.energy_j = profile.power.matrix.value * parts.padded[lane] / slowdown +
                     profile.power.memory.value * (load + store_) * profile_.bandwidth;
     cost.tile_m = static_cast<std::int32_t>(choice.variants.m[lane]);
     cost.tile_n = static_cast<std::int32_t>(choice.variants.n[lane]);

@@ -131,6 +131,32 @@ TEST(Gemm, WavesOfTheA100PeakEvery768Columns) {
     }
 }
 
+TEST(Gemm, LoadsOfANarrowOperandAreSharedByTheOtherEdgeOfTheTile) {
+    Profile profile = assumed_profile(h200());
+    GemmProfile& words = profile.kernels(GemmFamily::Words);
+    words.output_loads.rows[1] = words.reduced_loads.rows[1] = 64.0;  // multiples of two elements
+    const Pricer pricer(h200(), profile, Clock::Burst);
+    const Cost narrow_a = pricer.price(Gemm{Layout::NN, 8192, 8192, 8194});
+    const Cost narrow_b = pricer.price(Gemm{Layout::NN, 8192, 8194, 8192});
+    EXPECT_EQ(narrow_a.tile_n, 256);
+    EXPECT_EQ(narrow_b.tile_m, 256);
+    const Gemm narrow_result{Layout::TN, 8192, 8194, 8192};  // no operand has its rows
+    EXPECT_EQ(pricer.price(narrow_result).time,
+              Pricer(h200(), assumed_profile(h200()), Clock::Burst).price(narrow_result).time);
+}
+
+TEST(Gemm, NarrowRowsFarFromMultiplesOf512BytesAreStray) {
+    Profile profile = assumed_profile(h200());
+    const Pricer before(h200(), profile, Clock::Burst);
+    profile.kernels(GemmFamily::Words).reduced_loads.stray = 64.0;
+    const Pricer after(h200(), profile, Clock::Burst);
+    for (const auto& [k, stray] :
+         {std::pair<std::int64_t, bool>{8194, false}, {8190, false}, {8204, true}, {8208, false}, {8222, true}}) {
+        const Gemm gemm{Layout::TN, 8192, 8192, k};
+        EXPECT_EQ(after.price(gemm).time > before.price(gemm).time, stray) << k;
+    }
+}
+
 TEST(Gemm, OperandsArePaddedWhereThatIsFaster) {
     const Pricer pricer(h200(), assumed_profile(h200()));
     Gemm odd{Layout::TN, 8192, 50257, 2560};

@@ -43,6 +43,10 @@ void visit_gemm(std::string_view name, Gemm& gemm, Visitor& visit) {
         });
         visit_ladder("output_rows", gemm.output, visit);
         visit_ladder("reduced_rows", gemm.reduced, visit);
+        visit_ladder("output_loads", gemm.output_loads.rows, visit);
+        visit.number("output_stray", gemm.output_loads.stray);
+        visit_ladder("reduced_loads", gemm.reduced_loads.rows, visit);
+        visit.number("reduced_stray", gemm.reduced_loads.stray);
         visit.list("tiles", gemm.tiles, [&](auto& tile) {
             visit.count("m", tile.m);
             visit.count("n", tile.n);

@@ -12,7 +12,8 @@
 namespace tilewright {
 namespace {
 
-constexpr std::size_t least_of_family = 80;  ///< fewer, and a family is priced as its parent
+constexpr std::size_t least_of_family = 80;   ///< fewer, and a family is priced as its parent
+constexpr std::size_t least_for_loads = 500;  ///< single products; fewer, and batches would decide what loads cost
 constexpr std::int64_t most_knots = 8;
 constexpr std::size_t rows_for_physics = 6000;  ///< more change nothing and take longer
 
@@ -21,6 +22,13 @@ Observations thinned(const Observations& seen, std::size_t limit) {
     Observations result;
     const std::size_t step = std::max<std::size_t>(1, ceil_div(static_cast<std::int64_t>(seen.size()), limit));
     for (std::size_t i = 0; i < seen.size(); i += step) result.push_back(seen[i]);
+    return result;
+}
+
+Observations single_products(const Observations& seen) {
+    Observations result;
+    std::copy_if(seen.begin(), seen.end(), std::back_inserter(result),
+                 [](const Observation* one) { return std::get<Gemm>(one->op.work).batch <= 1; });
     return result;
 }
 
@@ -71,15 +79,16 @@ constexpr MenuItem guide_tiles[] = {{256, 128, 1}, {128, 256, 1}, {128, 128, 1},
 struct FamilyPlan {
     GemmFamily family;
     GemmFamily parent;
+    bool loads;  ///< whether its operands are loaded by other than bulk copies
     std::array<Menu, 2> menus;
 };
 constexpr Menu guide{guide_tiles, 64};
 constexpr FamilyPlan plans[] = {
-    {GemmFamily::Whole, GemmFamily::Whole, {{{bulk_copy_tiles, 64}, guide}}},
-    {GemmFamily::Words, GemmFamily::Whole, {{{word_tiles, 32}, guide}}},
-    {GemmFamily::Halves, GemmFamily::Words, {{{half_tiles, 32}, guide}}},
-    {GemmFamily::Tf32, GemmFamily::Whole, {{{tf32_tiles, 64}, guide}}},
-    {GemmFamily::Vector, GemmFamily::Words, {{{vector_tiles, 32}, guide}}},
+    {GemmFamily::Whole, GemmFamily::Whole, false, {{{bulk_copy_tiles, 64}, guide}}},
+    {GemmFamily::Words, GemmFamily::Whole, true, {{{word_tiles, 32}, guide}}},
+    {GemmFamily::Halves, GemmFamily::Words, true, {{{half_tiles, 32}, guide}}},
+    {GemmFamily::Tf32, GemmFamily::Whole, false, {{{tf32_tiles, 64}, guide}}},
+    {GemmFamily::Vector, GemmFamily::Words, false, {{{vector_tiles, 32}, guide}}},
 };
 
 /// The constants of one family of kernels.
@@ -101,6 +110,11 @@ std::vector<Parameter> parameters_of(GemmProfile& gemm, TileLaw& law) {
     for (double& fraction : gemm.layout) result.emplace_back(&fraction, 1.0);
     for (std::size_t step = 0; step + 1 < gemm.output.size(); ++step) {
         result.insert(result.end(), {{&gemm.output[step], 1.0}, {&gemm.reduced[step], 1.0}});
+    }
+    for (OperandLoads* loads : {&gemm.output_loads, &gemm.reduced_loads}) {
+        if (loads->stray == 0.0) continue;  // a family without
+        result.emplace_back(&loads->stray);
+        for (double& rows : loads->rows) result.emplace_back(&rows);
     }
     return result;
 }
@@ -165,6 +179,16 @@ void inherit(GemmProfile& gemm, const GemmProfile& parent) {
     gemm.layout = own.layout;
     gemm.output = own.output;
     gemm.reduced = own.reduced;
+    gemm.output_loads = own.output_loads;
+    gemm.reduced_loads = own.reduced_loads;
+}
+
+/// Where samples move them from.
+void start_loads(GemmProfile& gemm) {
+    constexpr double usual = 8.0;
+    gemm.output_loads.rows.fill(usual);
+    gemm.output_loads.stray = usual;
+    gemm.reduced_loads = gemm.output_loads;
 }
 
 /// Knots from the shortest samples to the longest, but for one in a hundred at either end.
@@ -198,13 +222,6 @@ Correction correction_of(const Observations& seen, const Pricer& pricer) {
     return correction;
 }
 
-Observations single_products(const Observations& seen) {
-    Observations result;
-    std::copy_if(seen.begin(), seen.end(), std::back_inserter(result),
-                 [](const Observation* one) { return std::get<Gemm>(one->op.work).batch <= 1; });
-    return result;
-}
-
 }  // namespace
 
 void fit_gemm_physics(const Observations& seen, const Device& device, Profile& profile) {
@@ -215,6 +232,7 @@ void fit_gemm_physics(const Observations& seen, const Device& device, Profile& p
         const Observations own = of_family(seen, plan.family);
         if (own.size() < least_of_family) continue;
         profile.kernels(plan.family).layout = profile.kernels(plan.parent).layout;
+        if (plan.loads && single_products(own).size() >= least_for_loads) start_loads(profile.kernels(plan.family));
         Profile other = profile;
         const double error = fit_menu(own, device, profile, plan, plan.menus[0]);
         if (fit_menu(own, device, other, plan, plan.menus[1]) < error) profile = other;

@@ -33,6 +33,8 @@ std::string_view split_of(std::string_view family);
 
 std::vector<Case> draw_gemm_quick(std::int64_t count, std::uint64_t seed);
 std::vector<Case> draw_gemm_long(std::int64_t count, std::uint64_t seed);
+std::vector<Case> draw_gemm_narrow(std::int64_t count, std::uint64_t seed);
+std::vector<Case> draw_gemm_batched(std::int64_t count, std::uint64_t seed);
 std::vector<Case> draw_gemm_clocks(std::int64_t count, std::uint64_t seed);
 std::vector<Case> draw_cliff(std::int64_t count, std::uint64_t seed);
 std::vector<Case> draw_attention(std::int64_t count, std::uint64_t seed);

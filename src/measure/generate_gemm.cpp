@@ -121,6 +121,25 @@ Product of_attention(Draw& draw) {
     }
 }
 
+/// A weight of a training step whose outputs, inputs or both are 1, 2 or 4 times an odd number.
+Product of_narrow_weight(Draw& draw) {
+    Weight weight = layer_weight(draw);
+    if (draw.chance(0.15)) weight = {draw.log_uniform(30000, 130000), weight.in};
+    const std::int64_t alignment = draw.pick({1, 2, 4});
+    const std::uint64_t which = 1 + draw.below(3);
+    if ((which & 1) != 0) weight.out = aligned_exactly(weight.out, alignment);
+    if ((which & 2) != 0) weight.in = aligned_exactly(weight.in, alignment);
+    return of_weight(draw, weight, rounded_to(draw.log_uniform(1024, 32768), draw.pick({8, 64, 1024})));
+}
+
+/// Experts of a layer run as one batch, or unfused attention.
+Product of_batch(Draw& draw) {
+    if (draw.chance(0.5)) return of_attention(draw);
+    Product p = of_weight(draw, layer_weight(draw), draw.log_uniform(1, 4096));
+    p.batch = draw.log_uniform(2, 129);
+    return p;
+}
+
 struct Stratum {
     double share;
     Product (*draw)(Draw&);
@@ -158,6 +177,11 @@ bool is_long(const Product& p) {
     return rough_seconds(p) > 0.005 && rough_seconds(p) <= 0.06 && operand_bytes(p) <= 8e9;
 }
 
+bool is_of_training(const Product& p) {
+    return rough_seconds(p) > 0.0003 && rough_seconds(p) <= 0.06 && operand_bytes(p) <= 8e9;
+}
+bool is_short_batch(const Product& p) { return p.batch > 1 && is_short(p); }
+
 std::string family_of(const Product& p) {
     return std::string(p.layout) + "-n" + size_class(p.n) + "-k" + size_class(p.k) + (p.batch > 1 ? "-batched" : "");
 }
@@ -188,14 +212,25 @@ Product drawn(Draw& draw) {
     return anywhere(draw);
 }
 
-std::vector<Case> draw_such(bool (*wanted)(const Product&), std::int64_t count, std::uint64_t seed) {
+Product of_any_precision(Draw& draw) {
+    Product p = drawn(draw);
+    p.dtype = dtype_of(draw, p);
+    return p;
+}
+
+/// Which products, and which of those.
+struct Source {
+    Product (*draw)(Draw&);
+    bool (*wanted)(const Product&);
+};
+
+std::vector<Case> draw_from(const Source& source, std::int64_t count, std::uint64_t seed) {
     Draw draw(seed);
     std::vector<Case> cases;
     std::unordered_set<std::string> seen;
     while (static_cast<std::int64_t>(cases.size()) < count) {
-        Product p = drawn(draw);
-        p.dtype = dtype_of(draw, p);
-        if (!wanted(p)) continue;
+        const Product p = source.draw(draw);
+        if (!source.wanted(p)) continue;
         Case what = case_of(p);
         if (seen.insert(identity(what)).second) cases.push_back(std::move(what));
     }
@@ -204,8 +239,18 @@ std::vector<Case> draw_such(bool (*wanted)(const Product&), std::int64_t count, 
 
 }  // namespace
 
-std::vector<Case> draw_gemm_quick(std::int64_t count, std::uint64_t seed) { return draw_such(is_short, count, seed); }
-std::vector<Case> draw_gemm_long(std::int64_t count, std::uint64_t seed) { return draw_such(is_long, count, seed); }
+std::vector<Case> draw_gemm_quick(std::int64_t count, std::uint64_t seed) {
+    return draw_from({of_any_precision, is_short}, count, seed);
+}
+std::vector<Case> draw_gemm_long(std::int64_t count, std::uint64_t seed) {
+    return draw_from({of_any_precision, is_long}, count, seed);
+}
+std::vector<Case> draw_gemm_narrow(std::int64_t count, std::uint64_t seed) {
+    return draw_from({of_narrow_weight, is_of_training}, count, seed);
+}
+std::vector<Case> draw_gemm_batched(std::int64_t count, std::uint64_t seed) {
+    return draw_from({of_batch, is_short_batch}, count, seed);
+}
 
 /// Mostly large products, since only those meet the power cap.
 std::vector<Case> draw_gemm_clocks(std::int64_t count, std::uint64_t seed) {

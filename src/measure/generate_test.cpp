@@ -59,6 +59,14 @@ TEST(Generate, GemmSetFillsTheSpace) {
     EXPECT_LT(judged, 1500);
 }
 
+TEST(Generate, NarrowAndBatchedSetsHoldWhatTheyAreNamedAfter) {
+    for (const Case& what : draw_gemm_narrow(300, 1)) {
+        const std::int64_t rows = what.integer("n") | what.integer(what.word("layout") == "NT" ? "m" : "k");
+        EXPECT_NE(rows % 8, 0);
+    }
+    for (const Case& what : draw_gemm_batched(300, 1)) EXPECT_GT(what.integer("batch"), 1);
+}
+
 TEST(Generate, ClockSetIsPartOfTheQuickSet) {
     std::set<Fields> quick;
     for (const Case& what : draw_gemm_quick(20000, 1)) quick.insert(what.sizes);

@@ -136,6 +136,10 @@ void check_gemm(const GemmProfile& gemm, const std::string& name, Report& report
         fine = fine && positive(tile.efficiency) && tile.overhead.value >= 0.0 && tile.step.value >= 0.0;
     }
     for (std::size_t i = 0; i < gemm.output.size(); ++i) fine = fine && positive(gemm.output[i] * gemm.reduced[i]);
+    for (const OperandLoads* loads : {&gemm.output_loads, &gemm.reduced_loads}) {
+        fine = fine && loads->stray >= 0.0;
+        for (double load : loads->rows) fine = fine && load >= 0.0;
+    }
     for (double fraction : gemm.layout) fine = fine && positive(fraction) && fraction <= 1.0;
     for (double time : {gemm.launch.value, gemm.fill.value, gemm.split_overhead.value, gemm.shared_overhead,
                         gemm.exposed_store, gemm.exposed_load}) {
