@@ -20,7 +20,7 @@ inline Result<JudgedDevice> judge_device(const std::string& name, const std::str
     const Device device = *find_device(name);
     std::vector<Observation> seen;
     for (const char* set :
-         {"gemm-quick", "gemm-narrow", "gemm-long", "gemm-batched", "gemm-clocks", "attention", "stream", "pytorch"}) {
+         {"gemm-quick", "gemm-clocks", "gemm-narrow", "gemm-long", "gemm-batched", "attention", "stream", "pytorch"}) {
         const auto more = cli::read_observations(folder + '/' + set + ".jsonl.gz");
         if (!more) return more.problems();
         seen.insert(seen.end(), more->begin(), more->end());
