@@ -19,7 +19,7 @@ struct JudgedDevice {
 inline Result<JudgedDevice> judge_device(const std::string& name, const std::string& folder) {
     const Device device = *find_device(name);
     std::vector<Observation> seen;
-    for (const char* set : {"gemm-quick", "gemm-narrow", "gemm-long", "gemm-batched", "gemm-clocks", "gemm-lasting",
+    for (const char* set : {"gemm-quick", "gemm-clocks", "gemm-lasting", "gemm-narrow", "gemm-long", "gemm-batched",
                             "attention", "stream", "pytorch", "pytorch-compiled"}) {
         const auto more = cli::read_observations(folder + '/' + set + ".jsonl.gz");
         if (!more) return more.problems();

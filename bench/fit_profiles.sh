@@ -59,7 +59,7 @@ less_host_time < "$work/paper_a100_fp16.csv" > "$work/paper_a100_device.csv"
 aiconfigurator="NVIDIA aiconfigurator (Apache-2.0), short runs"
 logs="TransformerSizing logs (2023)"
 fit h200 "own H200 samples (data/samples): cuBLASLt 13.1, cuDNN 9.14, PyTorch 2.11; collectives: aiconfigurator, nccl-tests" \
-    "$samples"/h200/{gemm-quick,gemm-narrow,gemm-long,gemm-batched,gemm-clocks,gemm-lasting,attention,stream,stream-wide,pytorch,pytorch-compiled}.jsonl.gz "$work/collective_h200.csv"
+    "$samples"/h200/{gemm-quick,gemm-clocks,gemm-lasting,gemm-narrow,gemm-long,gemm-batched,attention,stream,stream-wide,pytorch,pytorch-compiled}.jsonl.gz "$work/collective_h200.csv"
 fit a100-80-sxm "$aiconfigurator, SGLang 0.5.10; fp16 and odd sizes: $logs, cuBLAS 11.7, less 11 us of host time; attention: vLLM 0.14, FlashAttention-2, cache writes inside" \
     "$work/gemm_a100_sxm.csv" "$work/paper_a100_device.csv" "$work/attention_a100.csv" "$work/collective_a100.csv"
 fit b200 "$aiconfigurator, TensorRT-LLM 1.3.0rc20; attention: vLLM 0.24, TensorRT-LLM kernels, cache writes inside" \
