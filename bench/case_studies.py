@@ -21,7 +21,7 @@ INTRODUCTION = """# Case studies
 
 What the search proposes for six models on an H200, and what those shapes take there as full PyTorch training steps (bf16, fused AdamW, {batch} × {seq} tokens; where a
 model does not fit, from the steps of a quarter and of half of its layers), eagerly and with `torch.compile`. The two differ where a shape has odd sizes: eagerly an odd size takes slow kernels, while `torch.compile` copies
-operands into padded ones first, so that little is left to gain. A speed-up is the baseline's time over the shape's. The shapes are what the search proposed before the
+operands into padded ones first, so that little is left to gain. (It decides by timing whether that pays, so what it pads must be compiled while nothing else runs: beside other processes a GPT-3 13B came out 16% slower.) A speed-up is the baseline's time over the shape's. The shapes are what the search proposed before the
 measurement; they are priced here by the profile as it is now (`bench/case_studies.py predict`), whose own proposals differ a little. They are
 [`bench/case_studies.json`](../bench/case_studies.json), the script is [`bench/train_steps.py`](../bench/train_steps.py); this page is made by `bench/case_studies.py page`.
 """

@@ -47,8 +47,11 @@ stage_check() {
     check_streams $row_kinds 37,64 96,256,1000 >"$folder/check_stream.txt" || stream=1
     check_streams $row_kinds 1100 88,1344 >>"$folder/check_stream.txt" || stream=1
     check_streams $row_kinds 7 708,2056,8192,16384 >>"$folder/check_stream.txt" || stream=1
-    check_streams crossentropy 3 120000 >>"$folder/check_stream.txt" || stream=1
-    check_streams crossentropy 1100 8192,16384,20000,32000 >>"$folder/check_stream.txt" || stream=1  # queued rows
+    check_streams crossentropy 3 36000,120000 >>"$folder/check_stream.txt" || stream=1
+    check_streams crossentropy 1100 20000,36000 >>"$folder/check_stream.txt" || stream=1  # several rows to a block
+    check_streams crossentropy 9000 1336 >>"$folder/check_stream.txt" || stream=1         # a warp to a row
+    check_streams layernorm 4096 8200 >>"$folder/check_stream.txt" || stream=1            # rows through a ring
+    check_streams rmsnorm 6560 5128 >>"$folder/check_stream.txt" || stream=1
     check_streams embedding 37,300 88,256 >>"$folder/check_stream.txt" || stream=1
     "$program" layer --check --hidden 128 --heads 4 --kv_heads 2 --ffn 256 --mlp gelu,swiglu --norm layer,rms \
         --block sequential,parallel --batch 2 --seq 64 --pass forward,train --phase train --runtime eager,compiled \

@@ -128,7 +128,7 @@ __device__ RowFacts facts_of(const NormBackward& a, std::int64_t row) {
     return {a.kind == NormKind::Layer ? a.mean[row] : 0.0F, a.deviation[row]};
 }
 
-constexpr int ring_stages = 2;  ///< rows on their way to each group of threads: with more in flight memory is slower
+constexpr int ring_stages = 2;  ///< rows on their way to each group of threads; more gain nothing
 
 /// What becomes of a pack's elements depends on these; `scaled` is gamma times the gradient of y.
 template <class T>
