@@ -40,7 +40,8 @@ Problem too_little(std::size_t products) {
     return {
         "--samples", 0,
         "only " + std::to_string(products) + " products to learn from, of at least " + std::to_string(least_products),
-        "measure more: `tilewright-measure generate --set gemm-quick` draws shapes, `tilewright-measure gemm` times them"};
+        "measure more: `tilewright-measure generate --set gemm-quick` draws shapes, `tilewright-measure gemm` times "
+        "them"};
 }
 
 /// A sustained sample whose clock fell although the board drew less than it may, or that drew more than the board keeps
