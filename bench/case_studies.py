@@ -77,36 +77,47 @@ def predict(program, source):
         base = case["shapes"]["baseline"]
         for kind, told in case["predicted"].items():
             shape = case["shapes"][kind]
-            faster = only_shape(program, case["runtime"], base, shape)
+            faster, case["time_s"] = only_shape(program, case["runtime"], base, shape)
             told |= {name: faster[name] for name in TOLD} if faster else slower(program, case["runtime"], base, shape)
     print(json.dumps(studies, indent=1))
 
 
 def only_shape(program, runtime, base, shape):
-    """What a search finds in the space that holds one shape; none where it is no faster than its base."""
+    """What a search finds in the space that holds one shape, none where it is no faster than its base; and its base's time."""
     only = [word for size in SIZES for word in ("--" + size.replace("_", "-"), f"{shape[size]}..{shape[size]}")]
     found = run(program, ["-", "--runtime", runtime, "--fewer-kv-heads", "--tolerance", "0.02", *only], toml_of(base))
-    return next(iter(found["candidates"]), None)
+    return next(iter(found["candidates"]), None), found["baseline"]["time_s"]
 
 
 def slower(program, runtime, base, shape):
     """The speed-up of a shape that is slower, from the search the other way round."""
-    back = only_shape(program, runtime, shape, base)
+    back, _ = only_shape(program, runtime, shape, base)
     return {"speedup": 1 / back["speedup"], "low": 1 / back["high"], "high": 1 / back["low"], "proven": False}
 
 
-def measured_speedups(path):
-    """{(model, runtime, kind): speed-up}, and the devices they were measured on."""
+def measured_times(path):
+    """{(model, runtime, kind): seconds}, and the devices they were measured on."""
     times, devices = {}, set()
     for line in open(path) if path else []:
         step = json.loads(line)
         if step.get("schema") != "tilewright.step/1" or step["status"] != "ok":
             continue
         devices.add(step["device"])
-        times.setdefault((step["model"], step["runtime"], step["kind"]), []).append(step["time_us"])
-    middle = {key: statistics.median(values) for key, values in times.items()}
-    return {(model, runtime, kind): middle[model, runtime, "baseline"] / time for (model, runtime, kind), time in middle.items()
-            if (model, runtime, "baseline") in middle}, devices
+        times.setdefault((step["model"], step["runtime"], step["kind"]), []).append(step["time_us"] * 1e-6)
+    return {key: statistics.median(values) for key, values in times.items()}, devices
+
+
+def speedups(times):
+    """{(model, runtime, kind): speed-up} of those whose baseline was measured."""
+    return {(model, runtime, kind): times[model, runtime, "baseline"] / time for (model, runtime, kind), time in times.items()
+            if (model, runtime, "baseline") in times}
+
+
+def step_errors(cases, times):
+    """How far off the time of each measured step is."""
+    predicted = {(case["model"], case["runtime"], kind): case["time_s"] / told["speedup"] for case in cases
+                 for kind, told in [("baseline", {"speedup": 1.0}), *case["predicted"].items()]}
+    return [predicted[key] / times[key] - 1 for key in predicted if key in times]
 
 
 def row(case, kind, measured):
@@ -132,7 +143,7 @@ def verdict(cases, measured):
 
 def page(source, steps):
     cases = json.load(open(source))["cases"]
-    measured, devices = measured_speedups(steps)
+    times, devices = measured_times(steps)
     first = cases[0]["shapes"]["baseline"]
     print(INTRODUCTION.format(batch=first["batch"], seq=first["seq"]))
     if devices:
@@ -141,8 +152,10 @@ def page(source, steps):
     print("|---|---|---|---|---|---|---|---|---|---|")
     for case in cases:
         for kind in case["predicted"]:
-            print(row(case, kind, measured))
-    print("\n" + verdict(cases, measured))
+            print(row(case, kind, speedups(times)))
+    print("\n" + verdict(cases, speedups(times)))
+    if errors := step_errors(cases, times):
+        print(f"The times of the {len(errors)} steps: {statistics.mean(map(abs, errors)):.1%} off (mean), {statistics.mean(errors):+.1%} signed.")
 
 
 def main():

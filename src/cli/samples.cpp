@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <fstream>
 #include <map>
 
 #include "cli/options.h"
+#include "cli/output.h"
 #include "cli/verb.h"
 #include "measure/samples_verb.h"
 #include "measure/spread.h"
@@ -57,14 +57,12 @@ Result<int> run_spread(const Files& files, const Arguments&, Session& session) {
     return exit_fine;
 }
 
-Result<int> run_merge(const Files& files, const Arguments& arguments, Session& session) {
-    measure::Merged merged = measure::merge(files);
+Result<int> run_merge(const Files& files, const Arguments& arguments, Session&) {
+    const measure::Merged merged = measure::merge(files);
     const std::string out = arguments.text("--out").value_or("-");
-    if (out == "-") {
-        session.out = std::move(merged.text);
-    } else if (std::ofstream target(out, std::ios::binary); !(target << merged.text << std::flush)) {
-        return Problem{out, 0, "cannot be written", "check the path and the disk"};
-    }
+    const Output target = open_output(out);
+    if (!target) return cannot_write(out);
+    if (Problems bad = write_all(target, merged.text, out); !bad.empty()) return bad;
     std::fputs(measure::merge_note(merged).c_str(), stderr);
     return exit_fine;
 }

@@ -74,9 +74,7 @@ Cost Pricer::padding(const Attention& a) const {
     };
     pad(queries, 1.0);
     if (a.pass == AttentionPass::Forward) pad(keys, 2.0);
-    sum.terms = {};
-    sum.terms[static_cast<std::size_t>(Term::Alignment)] = sum.time;
-    return sum;
+    return for_alignment(sum);
 }
 
 Cost Pricer::burst(const Attention& attention) const {

@@ -60,6 +60,13 @@ inline void add(Cost& sum, const Cost& cost, double count = 1.0) {
     sum.evidence = std::max(sum.evidence, cost.evidence);
 }
 
+/// The cost with all of its time laid at the door of alignment.
+inline Cost for_alignment(Cost cost) {
+    cost.terms = {};
+    cost.terms[static_cast<std::size_t>(Term::Alignment)] = cost.time;
+    return cost;
+}
+
 /// The smallest whole number not below a positive `x`; cheaper than std::ceil, and defined for any size.
 inline double ceil_positive(double x) {
     constexpr double no_fraction_from = 4503599627370496.0;  // 2^52

@@ -21,13 +21,6 @@ Stream copy_of(const Gemm& from, const Gemm& to, std::int64_t Gemm::*rows, std::
             StreamForm::Compiled};
 }
 
-/// The cost with all of its time laid at the door of alignment.
-Cost for_alignment(Cost cost) {
-    cost.terms = {};
-    cost.terms[static_cast<std::size_t>(Term::Alignment)] = cost.time;
-    return cost;
-}
-
 /// Whether Inductor gives the result wider rows than it has, whole multiples of 128 bytes (comprehensive_padding,
 /// padding_alignment_bytes and padding_stride_threshold in torch/_inductor/config.py).
 bool widens_rows(const Gemm& gemm) {

@@ -10,21 +10,10 @@
 
 #include "cost/fixtures.h"
 #include "search/rank.h"
+#include "shape/shape_samples.h"
 
 namespace tilewright {
 namespace {
-
-/// GPT-3 2.7B: 32 heads of 80, an odd vocabulary.
-Shape gpt3() {
-    Shape shape;
-    shape.hidden = 2560;
-    shape.layers = 32;
-    shape.heads = shape.kv_heads = 32;
-    shape.head_dim = 80;
-    shape.ffn = 10240;
-    shape.vocab = 50257;
-    return shape;
-}
 
 /// A small one, so that its space can be listed.
 Shape small() {

@@ -6,19 +6,10 @@
 #include <cmath>
 #include <set>
 
+#include "shape/shape_samples.h"
+
 namespace tilewright {
 namespace {
-
-Shape gpt3() {
-    Shape shape;
-    shape.hidden = 2560;
-    shape.layers = 32;
-    shape.heads = shape.kv_heads = 32;
-    shape.head_dim = 80;
-    shape.ffn = 10240;
-    shape.vocab = 50257;
-    return shape;
-}
 
 TEST(Space, TooLongToListIsEndless) {
     constexpr std::int64_t most = std::int64_t{1} << 31;

@@ -1,4 +1,4 @@
-// Shapes for tests: two known ones, and a generator of small valid ones with every switch thrown both ways.
+// Shapes for tests: three known ones, and a generator of small valid ones with every switch thrown both ways.
 #pragma once
 
 #include <rapidcheck.h>
@@ -20,6 +20,18 @@ inline Shape gpt2() {
     shape.position_rows = 1024;
     shape.tied = true;
     shape.bias = {.qkv = true, .projection = true, .mlp = true, .head = false};
+    return shape;
+}
+
+/// GPT-3 2.7B as the search takes it: 32 heads of 80, an odd vocabulary.
+inline Shape gpt3() {
+    Shape shape;
+    shape.hidden = 2560;
+    shape.layers = 32;
+    shape.heads = shape.kv_heads = 32;
+    shape.head_dim = 80;
+    shape.ffn = 10240;
+    shape.vocab = 50257;
     return shape;
 }
 
