@@ -181,21 +181,29 @@ __global__ void __launch_bounds__(ring_threads) loss_ring_kernel(CrossEntropy a)
 
 constexpr int walk_ahead = 4;  ///< packs a thread reads before it uses the first
 
+/// The sum of a row's exponentials by the threads that walk it; `keep` sees the packs as they come.
+template <class T, int V, class Keep>
+__device__ Powers sum_of(const T* x, int accesses, Keep keep) {
+    const int step = walk_ahead * static_cast<int>(blockDim.x);
+    Powers sum = PlusPowers::neutral();
+    for (int first = static_cast<int>(threadIdx.x); first < accesses; first += step) {
+        Pack<T, V> pack[walk_ahead];
+        for_ahead<walk_ahead>(first, accesses, [&](int i, int at) { pack[i] = load<T, V>(x + at * V); });
+        keep(pack, first);
+        add(sum, pack, first, accesses);
+    }
+    return sum;
+}
+
 /// The loss alone: the threads of a row walk it once.
 template <class T, int V, bool Wide>
 __global__ void __launch_bounds__(Wide ? 512 : 128, Wide ? 3 : 8) loss_only_kernel(CrossEntropy a) {
     const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * blockDim.y + threadIdx.y;
     if (row >= a.extent.rows) return;
     const int accesses = static_cast<int>(a.extent.width / V);
-    const int step = walk_ahead * static_cast<int>(blockDim.x);
     const T* x = static_cast<const T*>(a.x) + row * a.extent.width;
     const int target = a.targets[row];
-    Powers sum = PlusPowers::neutral();
-    for (int first = static_cast<int>(threadIdx.x); first < accesses; first += step) {
-        Pack<T, V> pack[walk_ahead];
-        for_ahead<walk_ahead>(first, accesses, [&](int i, int at) { pack[i] = load<T, V>(x + at * V); });
-        add(sum, pack, first, accesses);
-    }
+    Powers sum = sum_of<T, V>(x, accesses, [](const auto&, int) {});
     const float aimed = threadIdx.x == 0 ? widen(x[target]) : 0.0F;  // comes while the threads meet
     sum = RowReduce<Wide>()(sum, PlusPowers());
     if (threadIdx.x == 0) a.loss[row] = ln_2 * (sum.most + __log2f(sum.total)) - aimed;
@@ -212,13 +220,9 @@ __global__ void __launch_bounds__(1024) loss_walk_kernel(CrossEntropy a, int hel
     const int step = walk_ahead * static_cast<int>(blockDim.x);
     const T* x = static_cast<const T*>(a.x) + row * a.extent.width;
     const int target = a.targets[row];
-    Powers sum = PlusPowers::neutral();
-    for (int first = static_cast<int>(threadIdx.x); first < accesses; first += step) {
-        Pack<T, V> pack[walk_ahead];
-        for_ahead<walk_ahead>(first, accesses, [&](int i, int at) { pack[i] = load<T, V>(x + at * V); });
+    const Powers sum = sum_of<T, V>(x, accesses, [&](const auto& pack, int first) {
         for_ahead<walk_ahead>(first, held, [&](int i, int at) { kept[at] = pack[i]; });
-        add(sum, pack, first, accesses);
-    }
+    });
     const Result<T, V> result(a, row, target, RowReduce<true>()(sum, PlusPowers()));
     T* grad = static_cast<T*>(a.grad_x) + row * a.extent.width;
     for (int first = static_cast<int>(threadIdx.x); first < accesses; first += step) {
