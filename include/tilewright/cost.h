@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -38,14 +39,15 @@ struct Cost {
 };
 
 /// A device and a profile made ready for the inner loop: everything that does not depend on the kernel is computed
-/// once.
+/// once, and shared by all copies.
 class Pricer {
 public:
-    Pricer(const Device& device, const Profile& profile, Clock clock = Clock::Sustained);
+    Pricer(Device device, Profile profile, Clock clock = Clock::Sustained);
 
-    const Device& device() const { return device_; }
-    const Profile& profile() const { return profile_; }
+    const Device& device() const { return ready_->device; }
+    const Profile& profile() const { return ready_->profile; }
     Clock clock() const { return clock_; }
+    Pricer at(Clock clock) const { return {ready_, clock}; }
 
     Cost price(const Gemm& gemm) const;
     Cost price(const Attention& attention) const;
@@ -59,7 +61,7 @@ public:
     double settled_clock(const Cost& burst) const;
 
     /// Data-sheet rate at which this precision runs here; a mode the part lacks runs at the next wider one.
-    FlopsPerSecond peak(Precision precision) const { return peak_[static_cast<std::size_t>(precision)]; }
+    FlopsPerSecond peak(Precision precision) const { return ready_->peak[static_cast<std::size_t>(precision)]; }
 
 private:
     friend class GemmPricing;
@@ -97,15 +99,6 @@ private:
         Lanes inverse_wave_edge;                ///< one over the edge of the square of C that a wave of blocks covers
     };
 
-    Device device_;
-    Profile profile_;
-    Clock clock_;
-    std::array<FlopsPerSecond, precision_count> peak_;
-    std::array<double, precision_count> seconds_per_flop_;  ///< of one unit at the best rate a product reaches
-    double seconds_per_byte_;                               ///< of a large stream
-    double inverse_units_, inverse_l2_;
-    double power_budget_;  ///< W above idle; infinite where there is no limit
-
     /// A family of kernels made ready.
     struct Library {
         std::vector<Variants> variants;
@@ -114,7 +107,24 @@ private:
         std::array<double, 3> layout_slowdown;
     };
     static Library library_of(const GemmProfile& profile, double units);
-    std::array<Library, gemm_family_count> libraries_;
+
+    /// What does not change once it is made.
+    struct Ready {
+        Ready(Device device_, Profile profile_);
+        Device device;
+        Profile profile;
+        std::array<FlopsPerSecond, precision_count> peak;
+        std::array<double, precision_count> seconds_per_flop;  ///< of one unit at the best rate a product reaches
+        double seconds_per_byte;                               ///< of a large stream
+        double inverse_units, inverse_l2;
+        std::array<Library, gemm_family_count> libraries;
+    };
+
+    Pricer(std::shared_ptr<const Ready> ready, Clock clock);
+
+    std::shared_ptr<const Ready> ready_;
+    Clock clock_;
+    double power_budget_;  ///< W above idle; infinite where there is no limit
 };
 
 /// The family of kernels that a product takes.

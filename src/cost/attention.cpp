@@ -78,8 +78,8 @@ Cost Pricer::padding(const Attention& a) const {
 }
 
 Cost Pricer::burst(const Attention& attention) const {
-    const AttentionBackend backend = resolve(attention.backend, device_, attention.head_dim);
-    const AttentionProfile& kernels = backend == AttentionBackend::Cudnn ? profile_.cudnn : profile_.flash2;
+    const AttentionBackend backend = resolve(attention.backend, device(), attention.head_dim);
+    const AttentionProfile& kernels = backend == AttentionBackend::Cudnn ? profile().cudnn : profile().flash2;
     const std::int64_t widest = std::max(attention.head_dim, attention.v_dim);
     if (backend == AttentionBackend::Unfused || !takes(kernels, widest)) return unfused(attention);
     const bool single = attention.q_len <= 1 && attention.pass == AttentionPass::Forward;

@@ -80,12 +80,12 @@ double seconds_of(const AttentionSizes& s, const AttentionProfile& kernels, doub
 }  // namespace
 
 Cost Pricer::decode(const Attention& attention, const AttentionProfile& kernels) const {
-    const AttentionSizes s(attention, device_);
+    const AttentionSizes s(attention, device());
     Op op;
     op.work = attention;
     const double exact = s.sequences * s.heads * s.pairs * s.flops_per_pair(s.head_dim, s.v_dim) *
-                         seconds_per_flop_[static_cast<std::size_t>(attention.precision)] / s.units;
-    const double ideal = std::max(exact, (bytes_read(op) + bytes_written(op)).value * seconds_per_byte_);
+                         ready_->seconds_per_flop[static_cast<std::size_t>(attention.precision)] / s.units;
+    const double ideal = std::max(exact, (bytes_read(op) + bytes_written(op)).value * ready_->seconds_per_byte);
     const double whole = seconds_of(s, kernels, ideal, false);
     const double time = s.narrow ? std::max(whole, seconds_of(s, kernels, ideal, true)) : whole;
     const double launch = std::min(time - ideal, kernels.decode_launch.value);
@@ -98,8 +98,9 @@ Cost Pricer::decode(const Attention& attention, const AttentionProfile& kernels)
     explanation.reach(Term::Occupancy, time - launch);
     explanation.reach(Term::Launch, time);
     const Bound bound = ideal < 0.5 * time ? Bound::Latency : Bound::Memory;
-    Cost cost = explanation.finish(bound, profile_.attention_evidence, interval(profile_, class_of(attention), bound));
-    cost.energy_j = profile_.power.memory.value * ideal;
+    Cost cost =
+        explanation.finish(bound, profile().attention_evidence, interval(profile(), class_of(attention), bound));
+    cost.energy_j = profile().power.memory.value * ideal;
     return cost;
 }
 

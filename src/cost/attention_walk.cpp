@@ -118,7 +118,7 @@ double launches(const AttentionSizes& s, const AttentionProfile& kernels, double
 }  // namespace
 
 Cost Pricer::walk(const Attention& attention, const AttentionProfile& kernels) const {
-    const AttentionSizes s(attention, device_);
+    const AttentionSizes s(attention, device());
     const HeadKernel& head = kernel_for(kernels, s.head_dim);
     const double flops = s.flops_per_pair(static_cast<double>(head.head_dim),
                                           static_cast<double>(kernel_for(kernels, s.v_dim).head_dim));
@@ -126,13 +126,15 @@ Cost Pricer::walk(const Attention& attention, const AttentionProfile& kernels) c
     const WalkKernel& kernel = s.backward ? head.backward : head.forward;
     Op op;
     op.work = attention;
-    const double memory = (bytes_read(op) + bytes_written(op)).value * seconds_per_byte_;
-    const double moved = bytes_of_passes(s, element_bytes(attention.precision), kernels.cache) * seconds_per_byte_;
+    const double memory = (bytes_read(op) + bytes_written(op)).value * ready_->seconds_per_byte;
+    const double moved =
+        bytes_of_passes(s, element_bytes(attention.precision), kernels.cache) * ready_->seconds_per_byte;
     const auto body_of = [&](double compute) {
         return std::max(compute, memory) + kernels.exposed * std::min(compute, memory) + moved / kernels.passes;
     };
     const auto walk_in = [&](double parts) {
-        return walk_of(s, kernel, flops, {seconds_per_flop_[precision], profile_.compute_fraction[precision], parts});
+        return walk_of(s, kernel, flops,
+                       {ready_->seconds_per_flop[precision], profile().compute_fraction[precision], parts});
     };
     const double parts = parts_of(s, kernel, kernels.split_below);
     Walk walk = walk_in(1.0);
@@ -158,9 +160,10 @@ Cost Pricer::walk(const Attention& attention, const AttentionProfile& kernels) c
     const Bound bound = launch > 0.5 * (body + launch)                ? Bound::Latency
                         : memory + moved / kernels.passes > walk.real ? Bound::Memory
                                                                       : Bound::Compute;
-    Cost cost = explanation.finish(bound, profile_.attention_evidence, interval(profile_, class_of(attention), bound));
-    cost.clocked = {profile_.power.clocked * std::min(walk.real, body)};
-    cost.energy_j = profile_.power.matrix.value * walk.tiled + profile_.power.memory.value * (memory + moved);
+    Cost cost =
+        explanation.finish(bound, profile().attention_evidence, interval(profile(), class_of(attention), bound));
+    cost.clocked = {profile().power.clocked * std::min(walk.real, body)};
+    cost.energy_j = profile().power.matrix.value * walk.tiled + profile().power.memory.value * (memory + moved);
     return cost;
 }
 

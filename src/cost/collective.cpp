@@ -128,16 +128,16 @@ Way fastest(const Collective& collective, const Device& device, const Collective
 
 Cost Pricer::burst(const Collective& collective) const {
     Explanation explanation;
-    const bool far = collective.ranks * collective.stride > device_.node_size;
+    const bool far = collective.ranks * collective.stride > device().node_size;
     if (collective.ranks > 1) {
-        const Way way = fastest(collective, device_, profile_.collective);
+        const Way way = fastest(collective, device(), profile().collective);
         explanation.reach(Term::Roofline, way.ideal);
         explanation.reach(Term::Memory, way.moved);
         explanation.reach(Term::Occupancy, way.moved + way.latency);
         explanation.reach(Term::Launch, way.time());
     }
-    const Evidence evidence = far ? Evidence::Assumed : profile_.collective_evidence;
-    return explanation.finish(Bound::Network, evidence, profile_.collective_interval);
+    const Evidence evidence = far ? Evidence::Assumed : profile().collective_evidence;
+    return explanation.finish(Bound::Network, evidence, profile().collective_interval);
 }
 
 }  // namespace tilewright

@@ -119,7 +119,7 @@ private:
     const GemmProfile& profile_;
     double m_, n_, k_, batch_;
     double half_words_;  ///< k in elements of two bytes
-    double units_;
+    double units_, inverse_units_;
     double max_split_;
     double slowdown_;  ///< of the matrix units by misaligned rows and by layout
     double load_a_, load_b_;
@@ -135,14 +135,15 @@ private:
 GemmPricing::GemmPricing(const Pricer& pricer, const Gemm& gemm, GemmFamily family)
     : pricer_(pricer),
       family_(family),
-      library_(pricer.libraries_[static_cast<std::size_t>(family_)]),
-      profile_(pricer.profile_.kernels(family_)),
+      library_(pricer.ready_->libraries[static_cast<std::size_t>(family_)]),
+      profile_(pricer.profile().kernels(family_)),
       m_(static_cast<double>(std::max<std::int64_t>(1, gemm.m))),
       n_(static_cast<double>(std::max<std::int64_t>(1, gemm.n))),
       k_(static_cast<double>(std::max<std::int64_t>(1, gemm.k))),
       batch_(static_cast<double>(std::max<std::int64_t>(1, gemm.batch))),
       half_words_(0.5 * k_ * element_bytes(gemm.precision)),
-      units_(static_cast<double>(pricer.device_.units)),
+      units_(static_cast<double>(pricer.device().units)),
+      inverse_units_(pricer.ready_->inverse_units),
       max_split_(gemm.batch > 1 && family_ != GemmFamily::Vector ? 1.0 : static_cast<double>(profile_.max_split_k)),
       slowdown_(slowdown_of(gemm)),
       launch_(profile_.launch.value) {
@@ -152,17 +153,17 @@ GemmPricing::GemmPricing(const Pricer& pricer, const Gemm& gemm, GemmFamily fami
     const double element = element_bytes(gemm.precision);
     const double result = m_ * n_ * batch_;
     const double operands = (m_ * k_ + k_ * n_) * element;
-    const double spill = std::clamp(operands * pricer.inverse_l2_ - 1.0, 0.0, 1.0);
-    const double seconds_per_flop = pricer.seconds_per_flop_[static_cast<std::size_t>(gemm.precision)];
+    const double spill = std::clamp(operands * pricer.ready_->inverse_l2 - 1.0, 0.0, 1.0);
+    const double seconds_per_flop = pricer.ready_->seconds_per_flop[static_cast<std::size_t>(gemm.precision)];
     const double slower = 1.0 / profile_.bandwidth;
     seconds_per_flop_ = seconds_per_flop * slowdown_ / element;
-    ideal_compute_ = 2.0 * result * k_ * seconds_per_flop * pricer.inverse_units_;
-    ideal_load_ = operands * batch_ * pricer.seconds_per_byte_;
-    ideal_store_ = result * std::max(2.0, element) * pricer.seconds_per_byte_;
+    ideal_compute_ = 2.0 * result * k_ * seconds_per_flop * inverse_units_;
+    ideal_load_ = operands * batch_ * pricer.ready_->seconds_per_byte;
+    ideal_store_ = result * std::max(2.0, element) * pricer.ready_->seconds_per_byte;
     load_ = ideal_load_ * slower;
     store_ = ideal_store_ * slower;
-    reread_ = 2.0 * result * k_ * element * spill * pricer.seconds_per_byte_ * slower;
-    least_overhead_ = launch_ + pricer.profile_.bandwidth_ramp.value * pricer.seconds_per_byte_;
+    reread_ = 2.0 * result * k_ * element * spill * pricer.ready_->seconds_per_byte * slower;
+    least_overhead_ = launch_ + pricer.profile().bandwidth_ramp.value * pricer.ready_->seconds_per_byte;
     split_traffic_ = 8.0 * result * library_.seconds_per_split_byte;  // fp32, there and back
 }
 
@@ -194,8 +195,8 @@ inline GemmPricing::Parts GemmPricing::price(const Pricer::Variants& v, Split sp
     const Lanes block_rows = smaller(both(m_), v.m) + smaller(both(n_), v.n);
     Parts parts;
     parts.blocks = ceil_product(both(m_), v.inverse_m) * ceil_product(both(n_), v.inverse_n) * (batch_ * split.parts);
-    const Lanes spread = parts.blocks * pricer_.inverse_units_;
-    const Lanes per_unit = ceil_product(parts.blocks, both(pricer_.inverse_units_));
+    const Lanes spread = parts.blocks * inverse_units_;
+    const Lanes per_unit = ceil_product(parts.blocks, both(inverse_units_));
     const Lanes rounds = ceil_product(per_unit, v.inverse_resident);
     const Lanes through_l2 = parts.blocks * block_rows * (steps * v.l2_step);
     parts.padded = spread * matrix;
@@ -245,7 +246,7 @@ GemmPricing::Choice GemmPricing::best() const {
 }
 
 Cost GemmPricing::explain(const Choice& choice) const {
-    const Profile& profile = pricer_.profile_;
+    const Profile& profile = pricer_.profile();
     const Parts parts = price(choice.variants, choice.split);
     const std::size_t lane = choice.lane;
     const double busy = parts.busy[lane], compute = parts.compute[lane], load = parts.load[lane];

@@ -42,6 +42,16 @@ TEST(Graph, FewerWiderHeadsAreFasterOnAnA100) {
     EXPECT_LT(gpt3 / wide, 1.28);
 }
 
+TEST(Pricer, SharesWhatItWasMadeOf) {
+    const Pricer pricer(h200(), assumed_profile(h200()));
+    const Pricer copy = pricer, burst = pricer.at(Clock::Burst);
+    EXPECT_EQ(&copy.profile(), &pricer.profile());
+    EXPECT_EQ(&burst.profile(), &pricer.profile());
+    const Gemm large{Layout::TN, 8192, 8192, 8192};
+    EXPECT_EQ(burst.price(large).time, Pricer(h200(), assumed_profile(h200()), Clock::Burst).price(large).time);
+    EXPECT_LE(burst.price(large).time, pricer.price(large).time);
+}
+
 TEST(Graph, SumsItsKernels) {
     const Pricer pricer(h200(), assumed_profile(h200()));
     OpGraph graph = paper_layer(32);

@@ -11,10 +11,10 @@ namespace tilewright {
 /// Half a batch takes no longer, and run twice no less: so a batch never takes more than its products one after another
 /// (the library splits k of single products only). Physics grows so by itself, and is held against one product only.
 double Pricer::learnt_time(const Gemm& gemm, const Physics& physics) const {
-    const Correction& correction = profile_.gemm_corrections[has_narrow_rows(gemm) ? 1 : 0];
+    const Correction& correction = profile().gemm_corrections[has_narrow_rows(gemm) ? 1 : 0];
     const bool learnt = !correction.trees.empty() && (gemm.batch <= 1 || correction.of_batches > 0.0);
     double time = physics.time;
-    if (learnt) time *= correction.factor(time, gemm_features(gemm, device_));
+    if (learnt) time *= correction.factor(time, gemm_features(gemm, device()));
     if (gemm.batch > 1) {
         Gemm fewer = gemm;
         fewer.batch = learnt ? ceil_div(gemm.batch, 2) : 1;
@@ -26,7 +26,7 @@ double Pricer::learnt_time(const Gemm& gemm, const Physics& physics) const {
 
 Cost Pricer::as_it_is(const Gemm& gemm) const {
     Cost cost = physics(gemm);
-    const Interval within = interval(profile_, class_of(gemm), cost.bound);
+    const Interval within = interval(profile(), class_of(gemm), cost.bound);
     cost.low = cost.time * within.low;
     cost.high = cost.time * within.high;
     const double time = learnt_time(gemm, {cost.time.value, cost.term(Term::Roofline).value});

@@ -61,21 +61,28 @@ Pricer::Library Pricer::library_of(const GemmProfile& profile, double units) {
     return library;
 }
 
-Pricer::Pricer(const Device& device, const Profile& profile, Clock clock)
-    : device_(device), profile_(profile), clock_(clock) {
+Pricer::Ready::Ready(Device device_, Profile profile_) : device(std::move(device_)), profile(std::move(profile_)) {
     const double units = static_cast<double>(device.units);
     for (std::size_t p = 0; p < precision_count; ++p) {
-        peak_[p] = rate_of(device, static_cast<Precision>(p));
-        seconds_per_flop_[p] = units / (peak_[p].value * profile.compute_fraction[p]);
+        peak[p] = rate_of(device, static_cast<Precision>(p));
+        seconds_per_flop[p] = units / (peak[p].value * profile.compute_fraction[p]);
     }
-    seconds_per_byte_ = 1.0 / (device.bandwidth.value * profile.bandwidth_fraction);
-    inverse_units_ = 1.0 / units;
-    inverse_l2_ = 1.0 / device.l2.value;
-    const bool limited = clock == Clock::Sustained && profile.power.matrix.value > 0.0;
-    power_budget_ = limited ? std::max(1.0, (device.power - profile.power.idle).value) : HUGE_VAL;
+    seconds_per_byte = 1.0 / (device.bandwidth.value * profile.bandwidth_fraction);
+    inverse_units = 1.0 / units;
+    inverse_l2 = 1.0 / device.l2.value;
     for (std::size_t family = 0; family < gemm_family_count; ++family) {
-        libraries_[family] = library_of(profile.kernels(static_cast<GemmFamily>(family)), units);
+        libraries[family] = library_of(profile.kernels(static_cast<GemmFamily>(family)), units);
     }
+}
+
+Pricer::Pricer(Device device, Profile profile, Clock clock)
+    : Pricer(std::make_shared<const Ready>(std::move(device), std::move(profile)), clock) {}
+
+Pricer::Pricer(std::shared_ptr<const Ready> ready, Clock clock)
+    : ready_(std::move(ready)), clock_(clock), power_budget_(HUGE_VAL) {
+    const PowerProfile& power = ready_->profile.power;
+    if (clock == Clock::Burst || power.matrix.value <= 0.0) return;
+    power_budget_ = std::max(1.0, (ready_->device.power - power.idle).value);
 }
 
 Cost Pricer::burst(const Op& op) const {

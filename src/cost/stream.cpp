@@ -40,16 +40,16 @@ double bytes_again(const Stream& stream, double bytes) {
 }  // namespace
 
 Cost Pricer::burst(const Stream& stream) const {
-    const StreamKernel& kernel = profile_.stream.of(stream.form)[static_cast<std::size_t>(stream.kind)];
+    const StreamKernel& kernel = profile().stream.of(stream.form)[static_cast<std::size_t>(stream.kind)];
     const double bytes = (stream.read + stream.written).value;
-    const double memory = bytes * seconds_per_byte_;
+    const double memory = bytes * ready_->seconds_per_byte;
     const double again = static_cast<double>(stream.width) > kernel.once ? kernel.again - 1.0 : 0.0;
-    const double reached = (memory + again * bytes_again(stream, bytes) * seconds_per_byte_) / kernel.fraction;
+    const double reached = (memory + again * bytes_again(stream, bytes) * ready_->seconds_per_byte) / kernel.fraction;
     const double ragged = ragged_of(stream, kernel);
     const double streamed = (reached + kernel.row.value * static_cast<double>(stream.rows)) * ragged;
     const double walk = kernel.element.value * static_cast<double>(stream.width) * ragged;
     const double walked = std::max(streamed, walk) + kernel.exposed * std::min(streamed, walk);
-    const double filled = bytes / (bytes + half_full * static_cast<double>(device_.units));
+    const double filled = bytes / (bytes + half_full * static_cast<double>(device().units));
     const double total = walked + kernel.launch.value + kernel.fill.value * filled;
 
     Explanation explanation;
@@ -59,15 +59,15 @@ Cost Pricer::burst(const Stream& stream) const {
     explanation.reach(Term::Occupancy, walked);
     explanation.reach(Term::Launch, total);
     const Bound bound = reached * ragged < 0.5 * total ? Bound::Latency : Bound::Memory;
-    Cost cost = explanation.finish(bound, profile_.stream_evidence, interval(profile_, class_of(stream), bound));
+    Cost cost = explanation.finish(bound, profile().stream_evidence, interval(profile(), class_of(stream), bound));
     cost.clocked = {walked - memory};
     double time = std::max(memory, total * kernel.learnt.factor(total));
     if (stream.form == StreamForm::Fused) {
-        const SharedCorrection& learnt = profile_.stream.learnt[static_cast<std::size_t>(kin_of(stream.kind))];
+        const SharedCorrection& learnt = profile().stream.learnt[static_cast<std::size_t>(kin_of(stream.kind))];
         time = std::max(memory, time * learnt.factor(time, stream_features(stream)));
     }
     if (time != total) move_to(cost, time);
-    cost.energy_j = profile_.power.stream.value * memory;
+    cost.energy_j = profile().power.stream.value * memory;
     return cost;
 }
 

@@ -43,7 +43,7 @@ std::string alignment_of(const Op& op) {
 }  // namespace
 
 Judge::Judge(const std::vector<Observation>& seen, const Device& device, const Profile& profile)
-    : sustained_(device, profile, Clock::Sustained), burst_(device, profile, Clock::Burst) {
+    : sustained_(device, profile, Clock::Sustained), burst_(sustained_.at(Clock::Burst)) {
     std::array<Observations, op_words.size()> fitted;
     for (const Observation& one : seen) {
         if (!one.held_out) fitted[op_of(one.op)].push_back(&one);
