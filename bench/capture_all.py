@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Captures the classes of bench/hf_models.py with python/tilewright_capture.py into FOLDER, and packs them into FOLDER.tar.
+
+    python3 bench/capture_all.py FOLDER [--seconds 200] [--jobs 8] [--only NAME,NAME] [--phase train]
+
+Fake tensors need no GPU. Each capture is a process of its own, so that one failing loses no other; FOLDER/errors.txt says why.
+Causal language models are captured in train, prefill and decode, the others in train and forward."""
+import argparse
+import concurrent.futures
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import time
+
+from hf_models import MODELS, OTHERS, POSITIONS
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+SEQ = {"bert-base": 512, "t5-base": 512, "vit-base": 197, "whisper-small": 448}
+ONCE = ["llama-3.2-1b", "gpt2-medium", "opt-1.3b", "pythia-410m", "mistral-7b-8-layers", "qwen2.5-0.5b", "qwen3-0.6b", "gemma-2b", "gemma-2-2b",
+        "phi-1.5", "phi-3-mini-12-layers", "falcon-rw-1b", "falcon-7b-6-layers", "mixtral-small", "qwen3-30b-a3b-4-layers"]  # classes of MODELS
+
+
+def captures():
+    """(name, phase, master, flags), the telling ones first."""
+    rows = []
+    for phase in ("train", "prefill", "decode"):
+        rows += [(name, phase, "bf16") for name in ONCE]
+        rows += [(name, {"prefill": "forward"}.get(phase, phase), "bf16") for name in OTHERS if phase != "decode"]
+    return rows + [(name, "train", "fp32") for name in ("llama-3.2-1b", "gpt2-medium", "pythia-410m")]
+
+
+def command(row, folder):
+    name, phase, master = row
+    class_name, config = {**MODELS, **OTHERS}[name]
+    seq = SEQ.get(name, min(2048, POSITIONS.get(name, 2048)))
+    seq, batch = (seq - 36, 16) if phase == "decode" else (seq, 4)
+    suffix = "-fp32" if master == "fp32" else ""
+    path = os.path.join(folder, f"{name}-{phase}{suffix}.json.gz")
+    return path, [sys.executable, "-m", "tilewright_capture", "--class", "transformers." + class_name, "--config", json.dumps(config),
+                  "--batch", str(batch), "--seq", str(seq), "--phase", phase, "--master", master, "-o", path]
+
+
+def take(row, folder, end):
+    """What there is to say of one capture."""
+    path, words = command(row, folder)
+    left = end - time.monotonic()
+    if left < 5:
+        return row, "not begun: the time is spent"
+    environment = os.environ | {"PYTHONPATH": os.path.join(HERE, "..", "python"), "OMP_NUM_THREADS": "1", "HF_HUB_OFFLINE": "1"}
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, timeout=left, env=environment, check=False)
+    except subprocess.TimeoutExpired:
+        return row, "stopped: the time is spent"
+    if done.returncode:
+        return row, "failed: " + done.stderr[-1500:]
+    return row, done.stderr.strip()[-1500:] + f"\n{os.path.getsize(path)} bytes"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder")
+    parser.add_argument("--seconds", type=float, default=200.0)
+    parser.add_argument("--jobs", type=int, default=8)
+    parser.add_argument("--only", default="", help="models, with commas between")
+    parser.add_argument("--phase", default="")
+    arguments = parser.parse_args()
+    rows = [row for row in captures() if (not arguments.only or row[0] in arguments.only.split(","))
+            and (not arguments.phase or row[1] == arguments.phase)]
+    os.makedirs(arguments.folder, exist_ok=True)
+    end = time.monotonic() + arguments.seconds
+    with open(os.path.join(arguments.folder, "log.txt"), "a", buffering=1, encoding="utf-8") as log, \
+            concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        for row, said in pool.map(lambda row: take(row, arguments.folder, end), rows):
+            log.write(f"== {' '.join(row)}\n{said}\n")
+            print(f"{' '.join(row):48s} {said.splitlines()[-1] if said else ''}"[:180], flush=True)
+    with tarfile.open(arguments.folder.rstrip("/") + ".tar", "w") as tar:
+        tar.add(arguments.folder, arcname=os.path.basename(arguments.folder.rstrip("/")))
+
+
+if __name__ == "__main__":
+    main()
