@@ -7,9 +7,7 @@
 Runs that --out has are not repeated, failed ones once; a run starts only when its estimated time, corrected by the speed seen so
 far, fits the seconds left. --warm only compiles the shapes that would be trained, into the compiler's cache, beside the
 runs. Every run of one size sees the same tokens in the same order for the same `order`; `seed` is the weights' start.
-
-A step is bf16 autocast over fp32 weights, AdamW (0.9, 0.95), gradients clipped to norm 1, a linear warm-up over 2% of the steps and
-a cosine to a tenth. Blocks and head are compiled, the step is a CUDA graph; where either fails it goes on without and says so."""
+The learning rate rises over 2% of the steps and falls as a cosine to a tenth."""
 import argparse
 import gc
 import hashlib
@@ -22,17 +20,16 @@ import statistics
 import sys
 import time
 
-import numpy
 import torch
 
 import runs
-from model import Decoder
+from step import first_line, made_step
+from text import Text
 
 POINTS = 48  # of the training curve; validation at each quarter of them
 WARM_UP, LAST = 0.02, 0.1
-VALIDATION_TOKENS = 2_097_152
 EAGER_STEPS = 3  # before the capture: libraries, the optimizer's state
-GRACE_S = 8.0
+GRACE_S = 3.0
 MOST_FAILURES = 3
 
 
@@ -44,149 +41,12 @@ class Stopped(Exception):
         self.would_take_s = would_take_s
 
 
-class Text:
-    """The tokens on the device, cut into sequences."""
-
-    def __init__(self, cache, sequence, device):
-        self.facts = json.loads((cache / "corpus.json").read_text())
-        self.sequence = sequence
-        self.train, self.validation = (self.load(cache / f"{part}.bin", device) for part in ("train", "validation"))
-        self.steps = torch.arange(sequence + 1, device=device)
-
-    @staticmethod
-    def load(path, device):
-        return torch.from_numpy(numpy.fromfile(path, dtype=numpy.uint16).astype(numpy.int32)).to(device)
-
-    def order(self, seed, count, device):
-        """Where the first `count` sequences of this order start: every sequence once before any comes again."""
-        whole = (len(self.train) - 1) // self.sequence
-        generator, starts = numpy.random.default_rng(seed), numpy.zeros(0, dtype=numpy.int64)
-        while len(starts) < count:
-            starts = numpy.concatenate((starts, generator.permutation(whole)))
-        return torch.from_numpy(starts[:count] * self.sequence).to(device)
-
-    def pieces(self, tokens, starts):
-        return tokens[starts[:, None] + self.steps].long()
-
-    def validation_batches(self, batch):
-        count = min(VALIDATION_TOKENS, len(self.validation) - 1) // (batch * self.sequence)
-        starts = torch.arange(max(1, count) * batch, device=self.steps.device) * self.sequence
-        return [self.pieces(self.validation, part) for part in starts.split(batch)]
-
-
 def schedule(step, steps):
     warm_up = max(1, round(WARM_UP * steps))
     if step < warm_up:
         return (step + 1) / warm_up
     done = (step - warm_up) / max(1, steps - warm_up)
     return LAST + (1 - LAST) * 0.5 * (1 + math.cos(math.pi * done))
-
-
-class Step:
-    """One training step of a model: eager at first, then the replay of a CUDA graph."""
-
-    def __init__(self, row, device, compiled):
-        torch.manual_seed(row["seed"])
-        self.row, self.device, self.graph, self.checked, self.notes = row, device, None, False, []
-        self.model = Decoder(row, row["sequence"], device)
-        if compiled:
-            self.model.compile_parts()
-        cuda = device == "cuda"
-        groups = self.model.weight_groups(row["hidden"])
-        for group in groups:
-            group["lr"] = torch.tensor(0.0, device=device) if cuda else 0.0
-        kind = {"fused": True, "capturable": True} if cuda else {}
-        self.optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.95), eps=1e-8, **kind)
-        self.tokens = torch.zeros(row["batch"], row["sequence"] + 1, dtype=torch.long, device=device)
-        self.loss_sum = torch.zeros((), device=device)
-
-    def loss(self, tokens):
-        with torch.autocast(self.device, torch.bfloat16, cache_enabled=False):
-            return self.model(tokens[:, :-1], tokens[:, 1:])
-
-    def set_rate(self, lr):
-        for group in self.optimizer.param_groups:
-            value = lr * group["lr_scale"]
-            if torch.is_tensor(group["lr"]):
-                group["lr"].fill_(value)
-            else:
-                group["lr"] = value
-
-    def once(self):
-        self.optimizer.zero_grad(set_to_none=True)
-        loss = self.loss(self.tokens)
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
-        self.optimizer.step()
-        self.loss_sum += loss.detach()
-
-    def capture(self):
-        """Records the step; on failure the run goes on without a graph."""
-        try:
-            torch.cuda.synchronize()
-            self.optimizer.zero_grad(set_to_none=True)
-            graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(graph, stream=torch.cuda.current_stream()):
-                self.once()
-            self.graph = graph
-        except Exception as error:
-            self.optimizer.zero_grad(set_to_none=True)
-            self.notes.append(f"no graph: {first_line(error)}")
-
-    def run(self, tokens, lr):
-        self.tokens.copy_(tokens)
-        self.set_rate(lr)
-        if not self.graph:
-            self.once()
-        elif self.checked:
-            self.graph.replay()
-        else:
-            self.check_replay()
-
-    def check_replay(self):
-        """The first replay must see the loss that an eager pass sees, and must move the weights."""
-        before, summed = self.validate([self.tokens]), float(self.loss_sum)
-        self.graph.replay()
-        seen, after = float(self.loss_sum) - summed, self.validate([self.tokens])
-        self.checked = True
-        if abs(seen - before) > 0.01 * before or after == before:
-            self.graph = None
-            self.notes.append(f"graph dropped: loss {before:.4f}, in the graph {seen:.4f}, after it {after:.4f}")
-
-    def validate(self, batches):
-        """Mean loss; with gradients on, so that the compiled forward pass of training serves."""
-        total = 0.0
-        for tokens in batches:
-            total += self.loss(tokens).detach()
-        return float(total) / len(batches)
-
-
-def first_line(error):
-    return (str(error).splitlines() or [type(error).__name__])[0][:200]
-
-
-def synchronize(device):
-    if device == "cuda":
-        torch.cuda.synchronize()
-
-
-def made_step(row, device, compiled):
-    """A step that has run once, on tokens of no meaning and at a rate of zero: compiled, or with a note why not."""
-    notes = []
-    for attempt in ([True, False] if compiled else [False]):
-        try:
-            step = Step(row, device, attempt)
-            step.loss(torch.randint(row["vocab"], step.tokens.shape, device=device)).backward()
-            synchronize(device)
-            step.notes = notes
-            return step, attempt
-        except torch.cuda.OutOfMemoryError:
-            raise
-        except Exception as error:
-            if not attempt:
-                raise
-            notes.append(f"not compiled: {first_line(error)}")
-            torch._dynamo.reset()
 
 
 class Run:
@@ -275,17 +135,18 @@ def sm_clock_mhz():
 
 
 def environment(text):
-    code = hashlib.sha256(b"".join((runs.HERE / name).read_bytes() for name in ("model.py", "train.py"))).hexdigest()
+    code = hashlib.sha256(b"".join((runs.HERE / name).read_bytes() for name in ("model.py", "step.py", "text.py", "train.py"))).hexdigest()
     return {"corpus": text.facts["list_sha256"], "tokenizer": text.facts["tokenizer_sha256"], "code": code,
             "train_tokens_held": len(text.train), "torch": torch.__version__, "cuda": torch.version.cuda,
             "device": torch.cuda.get_device_name() if torch.cuda.is_available() else "cpu"}
 
 
-def cleared():
-    torch._dynamo.reset()
+def cleared(device):
     gc.collect()
-    torch.cuda.empty_cache()
-    torch.cuda.reset_peak_memory_stats()
+    if device == "cuda":
+        torch._dynamo.reset()
+        torch.cuda.empty_cache()
+        torch.cuda.reset_peak_memory_stats()
 
 
 def trained(row, text, arguments, deadline):
@@ -304,22 +165,23 @@ def trained(row, text, arguments, deadline):
 
 
 def warm(plan, arguments):
-    """Compiles what would be trained; each shape once."""
+    """Compiles what would be trained; each shape once, at a depth of one: blocks share their code."""
     flag, seen = arguments.cache / "warming", set()
     arguments.cache.mkdir(parents=True, exist_ok=True)
     flag.touch()
-    try:
-        for row in runs.upcoming(plan, runs.read_results(arguments.out), arguments.seconds):
-            shape = tuple(row[key] for key in (*runs.SHAPE, *runs.KINDS, "batch", "sequence"))
-            if shape not in seen:
-                seen.add(shape)
-                start = time.monotonic()
-                _, compiled = made_step(row | {"layers": 1}, arguments.device, arguments.device == "cuda")
-                print(f"warm: {row['size']} {row['name']} {time.monotonic() - start:.1f} s{'' if compiled else ' failed'}", flush=True)
-                if arguments.device == "cuda":
-                    cleared()
-    finally:
-        flag.unlink(missing_ok=True)
+    for row in runs.upcoming(plan, runs.read_results(arguments.out), arguments.seconds):
+        shape = tuple(row[key] for key in (*runs.SHAPE, *runs.KINDS, "batch", "sequence"))
+        if shape in seen:
+            continue
+        seen.add(shape)
+        start = time.monotonic()
+        try:
+            notes = made_step(row | {"layers": 1}, arguments.device, arguments.device == "cuda")[0].notes
+        except Exception as error:  # the run itself will say so
+            notes = [first_line(error)]
+        print(f"warm: {row['size']} {row['name']} {time.monotonic() - start:.1f} s {'; '.join(notes)}", flush=True)
+        cleared(arguments.device)
+    flag.unlink()
 
 
 def run_plan(plan, arguments):
@@ -355,8 +217,7 @@ def run_plan(plan, arguments):
                 failures += 1
                 if "CUDA error" in line["reason"] or "CUBLAS" in line["reason"]:  # the context is lost with it
                     restart(arguments, end)
-        if arguments.device == "cuda":
-            cleared()
+        cleared(arguments.device)
 
 
 def restart(arguments, end):
