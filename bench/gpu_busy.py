@@ -1,5 +1,5 @@
-"""How long the GPU is busy in a step, and with which kernels, by torch.profiler. A process that has profiled launches more slowly
-afterwards, so that bench/stopwatch.py does this in a run of its own (`--busy`)."""
+"""How long the GPU is busy in a step, and with which kernels, by torch.profiler. The profiler stays
+loaded in its process and may slow launches there, so that bench/stopwatch.py does this in a run of its own (`--busy`)."""
 
 NOT_KERNELS = ("ProfilerStep", "Optimizer.", "Context Sync", "Stream Wait", "Stream Sync", "Event Sync", "Event Record")
 
@@ -16,19 +16,19 @@ def kernels_of(gpu, run):
     for event in profile.profiler.kineto_results.events():
         if event.device_type() != DeviceType.CUDA or event.name().startswith(NOT_KERNELS):
             continue
-        start, length = event.start_ns() * 1e-9, event.duration_ns() * 1e-9
+        start, length = event.start_ns(), event.duration_ns()
         intervals.append((start, start + length))
         row = table.setdefault(event.name()[:160], [0, 0.0])
         row[0] += 1
-        row[1] += length
-    return busy_time(intervals), table
+        row[1] += length * 1e-9
+    return busy_time(intervals) * 1e-9, table
 
 
 def busy_time(intervals):
     """The length of the union of intervals."""
-    total, reached = 0.0, 0.0
+    total = reached = 0
     for start, end in sorted(intervals):
-        total += max(0.0, end - max(start, reached))
+        total += max(0, end - max(start, reached))
         reached = max(reached, end)
     return total
 

@@ -21,6 +21,7 @@ import statistics
 import subprocess
 import sys
 import time
+import traceback
 
 from gpu_busy import busy_of_generate, busy_of_steps
 from hf_models import MODELS, PLAIN, all_cases, build, role, shortened, sized
@@ -322,7 +323,8 @@ def time_cases(arguments, cases):
             try:
                 line |= {"status": "ok"} | measure(gpu, subject, case, arguments.busy)
             except Exception as error:  # out of memory, or a class that refuses: the others go on
-                line |= {"status": "failed", "reason": f"{type(error).__name__}: {error}"[:600]}
+                line |= {"status": "failed", "reason": f"{type(error).__name__}: {error}"[:600],
+                         "where": traceback.format_exc()[-900:]}
                 subject.drop()
             line["took_s"] = round(time.monotonic() - began, 2)
             out.write(json.dumps(line) + "\n")

@@ -31,7 +31,9 @@ SCHEMA = "tilewright.graph/1"
 KNOWN_VALUES = 1 << 18  # tensors up to this many elements keep their values where no weight or activation enters
 REAL_TOKENS = 64        # of a recording with real tensors on the CPU
 CONSTANT = {"new_ones": 1, "ones_like": 1, "new_zeros": 0, "zeros_like": 0}
-READS = ("aten._local_scalar_dense", "aten.equal", "aten.is_nonzero")
+READS = ("aten._local_scalar_dense", "aten.item", "aten.equal", "aten.is_nonzero")
+NEED_VALUES = ("Unrecordable", "DataDependentOutputException", "DynamicOutputShapeException", "GuardOnDataDependentSymNode",
+               "UnsupportedFakeTensorException", "UnsupportedOperatorException")
 VALUE = "_tilewright_value"
 
 
@@ -124,6 +126,11 @@ class Modules:
         return self.names[bisect.bisect_right(self.numbers, current._sequence_nr()) - 1]
 
 
+def value_of(tensor):
+    """The values of a tensor where they are known: a real one, or a fake one that was made of constants."""
+    return getattr(tensor, VALUE, None) if isinstance(tensor, FakeTensor) else tensor
+
+
 class Recorder(TorchDispatchMode):
     """Writes down every op on its way to the fake tensors."""
 
@@ -144,7 +151,7 @@ class Recorder(TorchDispatchMode):
         try:
             out = func(*args, **kwargs)
         except Exception as error:
-            if type(error).__name__ not in ("DataDependentOutputException", "DynamicOutputShapeException"):
+            if type(error).__name__ not in NEED_VALUES:
                 raise
             out = self.answer(func, args, kwargs)
         else:
@@ -181,14 +188,14 @@ class Recorder(TorchDispatchMode):
     def real(self, func, args, kwargs):
         """The op on the values of its inputs, where all are known; `None` where one is not."""
         inputs = [value for value in tree_flatten((args, kwargs))[0] if isinstance(value, torch.Tensor)]
-        if any(getattr(value, VALUE, None) is None for value in inputs) or "empty" in str(func):
+        if any(value_of(value) is None for value in inputs) or "empty" in str(func):
             for value in inputs if func._schema.is_mutable else []:
                 if hasattr(value, VALUE):
                     delattr(value, VALUE)
             return None
         if sum(value.numel() for value in inputs) > KNOWN_VALUES:
             return None
-        swap = lambda value: getattr(value, VALUE) if isinstance(value, torch.Tensor) else \
+        swap = lambda value: value_of(value) if isinstance(value, torch.Tensor) else \
             torch.device("cpu") if isinstance(value, torch.device) else value
         try:
             with no_dispatch():
@@ -198,7 +205,7 @@ class Recorder(TorchDispatchMode):
 
     def keep_value(self, func, args, kwargs, out):
         found = [value for value in tree_flatten(out)[0] if isinstance(value, torch.Tensor)]
-        if not found or sum(value.numel() for value in found) > KNOWN_VALUES:
+        if not found or not isinstance(found[0], FakeTensor) or sum(value.numel() for value in found) > KNOWN_VALUES:
             return
         name = str(func).split(".")[1] if "." in str(func) else ""
         if name in CONSTANT:
@@ -357,11 +364,13 @@ def pose_as_real():
 
 
 def capture(make, case):
-    """Records with fake tensors, and where that cannot be, with small real ones on the CPU."""
+    """Records with fake tensors, and where the program needs values, with small real ones on the CPU."""
     pose_as_real()
     try:
         return record(make, case)
     except Exception as error:
+        if type(error).__name__ not in NEED_VALUES:
+            raise
         print(f"tilewright_capture: {type(error).__name__}: {error}"[:600], file=sys.stderr)
         graph = record(make, case, real=True)
         graph["notes"].append(f"recorded with real tensors on the CPU, since fake ones failed: {type(error).__name__}: {error}"[:600])
