@@ -182,7 +182,7 @@ class Subject:
         if wanted != self.wanted or compiled:
             self.drop()
             class_name, config = MODELS[case["model"]]
-            config = config if self.gpu.real else shortened(class_name, config)
+            config = config if self.gpu.real else shortened(config)
             dtype = torch.bfloat16 if case["master"] == "bf16" else torch.float32
             self.model = build(class_name, config, self.gpu.name, dtype)
             self.wanted = wanted
