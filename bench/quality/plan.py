@@ -50,8 +50,9 @@ def leaky(size, hidden, layers):
     return filled(shaped(hidden, layers), parameters_outside_embeddings(base) - 2 * VOCAB * (hidden - base["hidden"]))
 
 
-def row(size, group, name, shape, asks, lr="1x", seed=1, order=1):
-    steps = SIZES[size][2]
+def row(size, group, name, shape, asks, lr="1x", seed=1, order=1, times=1):
+    """A run of the size's steps, or of several times as many."""
+    steps = times * SIZES[size][2]
     made = {"group": group, "size": size, "name": name, **shape, "lr": lr, "seed": seed, "order": order, "batch": BATCH,
             "sequence": SEQUENCE, "steps": steps, "params_outside_embeddings": parameters_outside_embeddings(shape), "asks": asks}
     return made | {"tokens": tokens_of(made), "minutes": f"{estimated_s(made) / 60:.2f}"}
@@ -117,10 +118,16 @@ def repeats(size):
             for seed in (2, 3) for name, (group, shape) in shapes.items()]
 
 
+def longer(size):
+    """Twice the tokens: in published runs (data/quality) depth gains on width as training goes on."""
+    shapes = {"base": baseline(size), "512x4": equal(size, 512, 4), "256x16": equal(size, 256, 16)}
+    return [row(size, "longer", name, shape, "twice the tokens", times=2) for name, shape in shapes.items()]
+
+
 def plan():
     return [*first_session(), *knobs("12m"),
             *rates("60m", ["0.002", "0.001", "0.004"]), *aspect("60m", (1280, 3), (320, 48), (768, 8), (448, 24)),
-            *extremes("12m", (704, 2), (192, 28)), *paired_headline()[:3],
+            *extremes("12m", (704, 2), (192, 28)), *paired_headline()[:3], *longer("12m"),
             *repeats("12m"),
             *rates("20m", ["0.002", "0.004", "0.001"]), *aspect("20m", (768, 3), (256, 24), (640, 4)),
             *seeds("20m", "base", baseline("20m"), "noise", [2, 3], "noise of the baseline"),
