@@ -48,7 +48,7 @@ const std::map<std::string, std::string> stage_of_header = {
 const std::map<std::string, Names> third_party = {
     {"fmt/", {"render"}},  {"toml++/", {"read"}},   {"Eigen/", {"fit"}},    {"nlohmann/", {}},
     {"cuda", {"measure"}}, {"cublas", {"measure"}}, {"cudnn", {"measure"}}, {"nvml", {"measure"}},
-    {"nccl", {"measure"}}, {"benchmark/", {}},
+    {"nccl", {"measure"}}, {"benchmark/", {}},      {"zlib.h", {"read"}},
 };
 
 /// What the inside must not touch: I/O, clocks, threads, the environment.

@@ -1,4 +1,4 @@
-// Compressed files of samples: gzip (RFC 1952) around deflate (RFC 1951).
+// Compressed files of samples: gzip (RFC 1952), by zlib.
 #pragma once
 
 #include <string>
@@ -11,7 +11,8 @@ namespace tilewright::read {
 /// Whether the bytes begin as a gzip file does.
 bool is_gzip(std::string_view bytes);
 
-/// What was compressed, up to `limit` bytes. A damaged file is a problem: length and checksum are compared.
+/// What was compressed, up to `limit` bytes, of every member (`cat a.gz b.gz` is a file of two). A damaged member, or
+/// anything behind the last one, is a problem.
 Result<std::string> gunzip(std::string_view bytes, const std::string& where, std::size_t limit);
 
 }  // namespace tilewright::read

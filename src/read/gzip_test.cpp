@@ -1,4 +1,4 @@
-// What gzip wrote comes back, each kind of block; what is damaged anywhere is refused.
+// What gzip wrote comes back, every member of it; what is damaged anywhere is refused.
 #include "read/gzip.h"
 
 #include <gtest/gtest.h>
@@ -53,6 +53,23 @@ TEST(Gzip, RefusesDamageAnywhere) {
         const auto back = gunzip(flipped, "flipped", limit);
         EXPECT_TRUE(!back || *back == "tile tile tile tile\n") << i;
     }
+}
+
+TEST(Gzip, ReadsEveryMember) {
+    const std::string one = bytes_of(stored), other = bytes_of(fixed);
+    EXPECT_EQ(*gunzip(one + other + one, "three", limit), "abctile tile tile tile\nabc");
+    for (std::size_t i = 1; i < other.size(); ++i) {
+        EXPECT_FALSE(gunzip(one + other.substr(0, i), "cut", limit)) << i;
+    }
+}
+
+TEST(Gzip, RefusesWhatStandsBehindTheLastMember) {
+    for (const std::string& more : {std::string("x"), std::string(3, '\0'), std::string("{\"schema\":1}\n")}) {
+        const auto refused = gunzip(bytes_of(fixed) + more, "more", limit);
+        ASSERT_FALSE(refused);
+        EXPECT_NE(refused.problems()[0].fix.find("behind"), std::string::npos);
+    }
+    EXPECT_FALSE(gunzip("", "empty", limit));
 }
 
 TEST(Gzip, StopsAtTheLimit) {
