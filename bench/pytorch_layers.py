@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Times the layers of bench/layers.csv in PyTorch, eager and torch.compile, forward and forward + backward, and appends
-sample lines: the other side of `tilewright-measure layer --from bench/layers.csv --clock sustained`.
+sample lines; `tilewright reproduce --shapes layer` prints the layers of the paper's experiments in the same form.
 
     python3 bench/pytorch_layers.py --out pytorch.jsonl [--from bench/layers.csv] [--budget 420] [--eager-only]
     python3 bench/pytorch_layers.py --out /dev/null --warm 1/4    only compile, the first of four parts, into the cache

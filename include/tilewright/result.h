@@ -1,6 +1,7 @@
 // What a fallible call returns: a value, or every problem found in what the user gave.
 #pragma once
 
+#include <concepts>
 #include <string>
 #include <utility>
 #include <variant>
@@ -20,13 +21,14 @@ struct Problem {
 
 using Problems = std::vector<Problem>;
 
-/// A value, or at least one problem.
-template <class T>
+/// A value, or why there is none: at least one problem, or another kind of error where callers must tell faults apart.
+template <class T, class E = Problems>
 class [[nodiscard]] Result {
 public:
-    Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}               // NOLINT: implicit by design
-    Result(Problems problems) : state_(std::in_place_index<1>, std::move(problems)) {}  // NOLINT
-    Result(Problem problem) : Result(Problems{std::move(problem)}) {}                   // NOLINT
+    Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}  // NOLINT: implicit by design
+    Result(E error) : state_(std::in_place_index<1>, std::move(error)) {}  // NOLINT
+    Result(Problem problem)                                                // NOLINT
+        requires std::same_as<E, Problems> : Result(Problems{std::move(problem)}) {}
 
     bool ok() const { return state_.index() == 0; }
     explicit operator bool() const { return ok(); }
@@ -37,10 +39,11 @@ public:
     const T* operator->() const { return &std::get<0>(state_); }
     T* operator->() { return &std::get<0>(state_); }
 
-    const Problems& problems() const { return std::get<1>(state_); }
+    const Problems& problems() const requires std::same_as<E, Problems> { return std::get<1>(state_); }
+    const E& fault() const requires(!std::same_as<E, Problems>) { return std::get<1>(state_); }
 
 private:
-    std::variant<T, Problems> state_;
+    std::variant<T, E> state_;
 };
 
 }  // namespace tilewright

@@ -80,6 +80,10 @@ Result<int> measure(const Arguments& arguments, const Experiment& experiment, Se
         const Result<std::string> shapes = shapes_to_measure({experiment}, kind, setting);
         if (!shapes) return shapes.problems();
         if (shapes->empty()) continue;
+        if (kind == "layer") {
+            warn(session, "layers are not measured here; bench/pytorch_layers.py times those of --shapes layer");
+            continue;
+        }
         const std::string from = (scratch.path / (kind + ".csv")).string();
         if (Problems bad = write_file(from, *shapes); !bad.empty()) return bad;
         const int code = wait_for_measure_program({kind, "--from", from, "--clock", clock, "--out", samples}, session);

@@ -7,8 +7,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/verb.h"
-#include "measure/samples_verb.h"
-#include "measure/spread.h"
+#include "measure/sample_files.h"
 #include "render/json.h"
 #include "sample/names.h"
 

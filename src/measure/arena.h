@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string>
 
-#include "measure/outcome.h"
+#include "measure/fault.h"
 #include "tilewright/workload.h"
 
 namespace tilewright::measure {

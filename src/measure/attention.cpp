@@ -1,10 +1,11 @@
-// The attention family: operands as a runtime has them (tokens outside, heads inside for the fused kernel; heads
-// outside for the batched products), rotated past L2, checked against double precision.
+// The attention family: cuDNN's fused kernel on operands as a runtime has them (tokens outside, heads inside), rotated
+// past L2, checked against double precision. Unfused attention is products and a softmax, which are sampled as such.
 #include <algorithm>
 #include <cmath>
 
-#include "measure/attention_core.h"
+#include "measure/attention_plan.h"
 #include "measure/reference_device.h"
+#include "measure/runnable.h"
 #include "tilewright/names.h"
 
 namespace tilewright::measure {
@@ -28,57 +29,49 @@ Attention attention_of(const Case& what) {
     return op;
 }
 
-AttentionProblem problem_of(const Attention& op, bool heads_outside) {
-    const std::int64_t d = op.head_dim;
-    const auto lie = [&](std::int64_t tokens, std::int64_t heads) {
-        if (heads_outside) return AttentionLayout{heads * tokens * d, tokens * d, d};
-        return AttentionLayout::token_major(tokens, heads * d, d);
-    };
-    AttentionProblem problem;
-    problem.op = op;
-    problem.q = problem.o = lie(op.q_len, op.heads);
-    problem.k = problem.v = lie(op.kv_len, op.kv_heads);
-    return problem;
-}
+/// Pointers of one operand set; a forward pass uses the first five.
+struct AttentionOperands {
+    void* q = nullptr;
+    void* k = nullptr;
+    void* v = nullptr;
+    void* o = nullptr;
+    void* sums = nullptr;  ///< log-sum-exp of each row, which the forward pass leaves for the backward
+    void* grad_o = nullptr;
+    void* grad_q = nullptr;
+    void* grad_k = nullptr;
+    void* grad_v = nullptr;
+};
 
-/// [batch, tokens, heads, dim] as [batch, heads, tokens, dim], or back with the two counts swapped.
-Vector swap_heads(const Vector& x, const Attention& op, std::int64_t outer, std::int64_t inner) {
-    Vector y(x.size());
-    for (std::int64_t i = 0; i < static_cast<std::int64_t>(x.size()); ++i) {
-        const std::int64_t e = i % op.head_dim;
-        const std::int64_t b = i / op.head_dim % inner;
-        const std::int64_t a = i / op.head_dim / inner % outer;
-        const std::int64_t n = i / op.head_dim / inner / outer;
-        y[static_cast<std::size_t>(((n * inner + b) * outer + a) * op.head_dim + e)] = x[static_cast<std::size_t>(i)];
-    }
-    return y;
+Status execute(const AttentionPlan& plan, const AttentionOperands& a, cudaStream_t stream) {
+    const std::pair<Port, void*> bound[] = {{Port::Q, a.q},       {Port::K, a.k},        {Port::V, a.v},
+                                            {Port::O, a.o},       {Port::Stats, a.sums}, {Port::DO, a.grad_o},
+                                            {Port::DQ, a.grad_q}, {Port::DK, a.grad_k},  {Port::DV, a.grad_v}};
+    return plan.execute(bound, stream);
 }
 
 class AttentionOp final : public Runnable {
 public:
-    explicit AttentionOp(const Attention& op) : op_(op), heads_outside_(op.backend == AttentionBackend::Unfused) {}
+    explicit AttentionOp(const Attention& op) : op_(op) {}
 
     Status set_up(Arena& arena) {
-        const AttentionProblem problem = problem_of(op_, heads_outside_);
-        Outcome<std::unique_ptr<AttentionCore>> core = make_attention_core(problem);
-        if (!core) return core.fault();
-        core_ = std::move(*core);
-        const Outcome<void*> scratch = arena.scratch(core_->scratch_bytes());
+        Outcome<std::unique_ptr<AttentionPlan>> plan = AttentionPlan::make(op_);
+        if (!plan) return plan.fault();
+        plan_ = std::move(*plan);
+        const Outcome<void*> scratch = arena.scratch(plan_->scratch_bytes());
         if (!scratch) return scratch.fault();
-        TW_TRY(core_->prepare(*scratch));
+        TW_TRY(plan_->prepare(*scratch));
         const std::size_t queries = bytes_of(q_count()), keys = bytes_of(k_count());
-        const std::size_t forward_set = 2 * queries + 2 * keys + core_->kept_bytes();
+        const std::size_t forward_set = 2 * queries + 2 * keys + sums_bytes();
         const int copies = arena.copies_for(backward() ? 2 * forward_set : forward_set);
         for (int copy = 0; copy < copies; ++copy) TW_TRY(allocate(arena));
-        if (!backward()) return Done{};
-        return heads_outside_ ? leave_forward() : stand_in();
+        return backward() ? stand_in() : Done{};
     }
 
     Status launch(cudaStream_t stream, int copy) override {
-        return core_->launch(sets_[static_cast<std::size_t>(copy)], stream);
+        return execute(*plan_, sets_[static_cast<std::size_t>(copy)], stream);
     }
     int copies() const override { return static_cast<int>(sets_.size()); }
-    Fields facts() const override { return core_->facts(); }
+    Fields facts() const override { return plan_->facts(); }
     double flops() const override { return tilewright::flops(as_op()).value; }
     double bytes() const override { return bytes_read(as_op()).value + bytes_written(as_op()).value; }
 
@@ -88,26 +81,25 @@ public:
                                               reference::random_values(k_count(), op_.precision, seed + 2)};
         const Vector grad_o = reference::random_values(q_count(), op_.precision, seed + 3);
         const AttentionOperands& at = sets_[0];
-        TW_TRY(put(in.q, at.q, false));
-        TW_TRY(put(in.k, at.k, true));
-        TW_TRY(put(in.v, at.v, true));
+        TW_TRY(put(in.q, at.q));
+        TW_TRY(put(in.k, at.k));
+        TW_TRY(put(in.v, at.v));
         TW_TRY(poison(at.o, bytes_of(q_count())));
         if (!backward()) {
             TW_TRY(launch(nullptr, 0));
-            return error_of(at.o, reference::attention(op_, in.q, in.k, in.v), false);
+            return error_of(at.o, reference::attention(op_, in.q, in.k, in.v));
         }
         TW_TRY(leave_forward());
-        TW_TRY(put(grad_o, at.grad_o, false));
+        TW_TRY(put(grad_o, at.grad_o));
         for (const auto& [gradient, keyed] : {std::pair(at.grad_q, false), {at.grad_k, true}, {at.grad_v, true}}) {
             TW_TRY(poison(gradient, bytes_of(keyed ? k_count() : q_count())));
         }
         TW_TRY(launch(nullptr, 0));
         const reference::AttentionGradient expected = reference::attention_gradient(op_, in, grad_o);
         double worst = 0.0;
-        for (const auto& [got, want, keyed] : {std::tuple(at.grad_q, &expected.q, false),
-                                               {at.grad_k, &expected.k, true},
-                                               {at.grad_v, &expected.v, true}}) {
-            const Outcome<double> error = error_of(got, *want, keyed);
+        for (const auto& [got, want] :
+             {std::pair(at.grad_q, &expected.q), {at.grad_k, &expected.k}, {at.grad_v, &expected.v}}) {
+            const Outcome<double> error = error_of(got, *want);
             if (!error) return error;
             worst = std::max(worst, *error);
         }
@@ -120,6 +112,10 @@ private:
     std::int64_t k_count() const { return op_.batch * op_.kv_len * op_.kv_heads * op_.head_dim; }
     std::size_t bytes_of(std::int64_t count) const {
         return static_cast<std::size_t>(count * element_bytes(op_.precision));
+    }
+
+    std::size_t sums_bytes() const {
+        return static_cast<std::size_t>(op_.batch * op_.heads * op_.q_len) * sizeof(float);
     }
 
     Op as_op() const {
@@ -146,7 +142,7 @@ private:
         TW_TRY(input(set.k, k_count()));
         TW_TRY(input(set.v, k_count()));
         TW_TRY(scratch(set.o, bytes_of(q_count())));
-        TW_TRY(scratch(set.kept, core_->kept_bytes()));
+        TW_TRY(scratch(set.sums, sums_bytes()));
         if (backward()) {
             TW_TRY(input(set.grad_o, q_count()));
             TW_TRY(scratch(set.grad_q, bytes_of(q_count())));
@@ -157,56 +153,48 @@ private:
         return Done{};
     }
 
-    /// In place of a fused forward pass, which takes longer to build than to time: the log-sum-exp that unit normal
+    /// In place of a forward pass, which takes longer to build than to time: the log-sum-exp that unit normal
     /// scores have on average, and outputs of their size.
     Status stand_in() const {
         const float usual = std::log(static_cast<float>(op_.kv_len)) + (op_.causal ? -0.5F : 0.5F);
-        const std::vector<float> sums(core_->kept_bytes() / sizeof(float), usual);
+        const std::vector<float> sums(sums_bytes() / sizeof(float), usual);
         const float size = 1.0F / std::sqrt(static_cast<float>(op_.kv_len));
         for (const AttentionOperands& set : sets_) {
-            TW_TRY(measure::check(cudaMemcpy(set.kept, sums.data(), core_->kept_bytes(), cudaMemcpyHostToDevice),
-                                  "cudaMemcpy"));
+            TW_TRY(
+                measure::check(cudaMemcpy(set.sums, sums.data(), sums_bytes(), cudaMemcpyHostToDevice), "cudaMemcpy"));
             TW_TRY(fill_random(set.o, static_cast<std::size_t>(q_count()), op_.precision, 1, size));
         }
         return measure::check(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
     }
 
-    /// Runs the forward pass on every operand set: its output and what it keeps are the backward pass's inputs.
+    /// Runs the forward pass: its output and its sums are the backward pass's inputs.
     Status leave_forward() {
         Attention forward = op_;
         forward.pass = AttentionPass::Forward;
-        Outcome<std::unique_ptr<AttentionCore>> core = make_attention_core(problem_of(forward, heads_outside_));
-        if (!core) return core.fault();
+        Outcome<std::unique_ptr<AttentionPlan>> plan = AttentionPlan::make(forward);
+        if (!plan) return plan.fault();
         void* scratch = nullptr;
         TW_TRY(
-            measure::check(cudaMalloc(&scratch, std::max<std::size_t>((*core)->scratch_bytes(), 256)), "cudaMalloc"));
-        Status status = (*core)->prepare(scratch);
-        for (std::size_t i = 0; i < sets_.size() && status.ok(); ++i) status = (*core)->launch(sets_[i], nullptr);
+            measure::check(cudaMalloc(&scratch, std::max<std::size_t>((*plan)->scratch_bytes(), 256)), "cudaMalloc"));
+        Status status = (*plan)->prepare(scratch);
+        if (status.ok()) status = execute(**plan, sets_[0], nullptr);
         const Status synchronized = measure::check(cudaDeviceSynchronize(), "attention forward");
         cudaFree(scratch);
         return status.ok() ? synchronized : status;
     }
 
-    Status put(const Vector& values, void* device, bool keyed) const {
-        const std::int64_t tokens = keyed ? op_.kv_len : op_.q_len;
-        const std::int64_t heads = keyed ? op_.kv_heads : op_.heads;
-        if (!heads_outside_) return reference::upload(values, op_.precision, device);
-        return reference::upload(swap_heads(values, op_, tokens, heads), op_.precision, device);
-    }
+    Status put(const Vector& values, void* device) const { return reference::upload(values, op_.precision, device); }
 
-    Outcome<double> error_of(const void* device, const Vector& expected, bool keyed) const {
+    Outcome<double> error_of(const void* device, const Vector& expected) const {
         TW_TRY(measure::check(cudaDeviceSynchronize(), "attention"));
-        Outcome<Vector> got = reference::download(device, keyed ? k_count() : q_count(), op_.precision);
+        const Outcome<Vector> got =
+            reference::download(device, static_cast<std::int64_t>(expected.size()), op_.precision);
         if (!got) return got.fault();
-        const std::int64_t tokens = keyed ? op_.kv_len : op_.q_len;
-        const std::int64_t heads = keyed ? op_.kv_heads : op_.heads;
-        if (heads_outside_) *got = swap_heads(*got, op_, heads, tokens);
         return reference::relative_error(*got, expected);
     }
 
     Attention op_;
-    bool heads_outside_;
-    std::unique_ptr<AttentionCore> core_;
+    std::unique_ptr<AttentionPlan> plan_;
     std::vector<AttentionOperands> sets_;
 };
 
@@ -217,9 +205,18 @@ Outcome<std::unique_ptr<Runnable>> make_attention(const Case& what, Arena& arena
     const std::int64_t least = std::min({op.batch, op.heads, op.kv_heads, op.q_len, op.kv_len, op.head_dim});
     if (least < 1) return unsupported("a dimension is 0");
     if (op.heads % op.kv_heads != 0) return unsupported("kv_heads must divide heads");
+    if (op.backend != AttentionBackend::Cudnn && op.backend != AttentionBackend::Auto) {
+        return unsupported("only cuDNN's attention is built in");
+    }
     auto runnable = std::make_unique<AttentionOp>(op);
     TW_TRY(runnable->set_up(arena));
     return std::unique_ptr<Runnable>(std::move(runnable));
+}
+
+Fields attention_versions() {
+    const std::size_t version = cudnnGetVersion();
+    return {{"cudnn", std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
+                          std::to_string(version % 100)}};
 }
 
 }  // namespace tilewright::measure

@@ -37,12 +37,37 @@ struct Refusal {
     void note(cudnnStatus_t status, const char* call);
 };
 
+inline void Refusal::note(cudnnStatus_t status, const char* call) {
+    if (status == CUDNN_STATUS_SUCCESS || !ok()) return;
+    char detail[512] = {};
+    cudnnGetLastErrorString(detail, sizeof detail);
+    reason = std::string(call) + ": " + cudnnGetErrorString(status);
+    if (detail[0] != '\0') reason += std::string(" (") + detail + ")";
+}
+
 /// Creates a descriptor; empty after a refusal.
-Descriptor create(cudnnBackendDescriptorType_t type, Refusal& refusal);
-/// Sets one attribute of `count` elements.
-void set(const Descriptor& descriptor, cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
-         std::pair<std::int64_t, const void*> elements, Refusal& refusal);
-void set(const Descriptor& descriptor, cudnnBackendAttributeName_t name, const Descriptor& value, Refusal& refusal);
-void finalize(const Descriptor& descriptor, Refusal& refusal);
+inline Descriptor create(cudnnBackendDescriptorType_t type, Refusal& refusal) {
+    cudnnBackendDescriptor_t raw = nullptr;
+    if (refusal.ok()) refusal.note(cudnnBackendCreateDescriptor(type, &raw), "create descriptor");
+    return Descriptor(raw);
+}
+
+/// Sets one attribute of `elements.first` elements.
+inline void set(const Descriptor& descriptor, cudnnBackendAttributeName_t name, cudnnBackendAttributeType_t type,
+                std::pair<std::int64_t, const void*> elements, Refusal& refusal) {
+    if (!refusal.ok()) return;
+    refusal.note(cudnnBackendSetAttribute(descriptor.get(), name, type, elements.first, elements.second),
+                 "set attribute");
+}
+
+inline void set(const Descriptor& descriptor, cudnnBackendAttributeName_t name, const Descriptor& value,
+                Refusal& refusal) {
+    const cudnnBackendDescriptor_t raw = value.get();
+    set(descriptor, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, {1, &raw}, refusal);
+}
+
+inline void finalize(const Descriptor& descriptor, Refusal& refusal) {
+    if (refusal.ok()) refusal.note(cudnnBackendFinalize(descriptor.get()), "finalize");
+}
 
 }  // namespace tilewright::measure

@@ -192,8 +192,7 @@ private:
 /// The graph of one problem: the operands common to both passes, and the steps of each.
 class AttentionWriter {
 public:
-    AttentionWriter(const AttentionProblem& problem, std::size_t version, Builder& builder)
-        : problem_(problem), op_(problem.op), b_(builder) {
+    AttentionWriter(const Attention& op, std::size_t version, Builder& builder) : op_(op), b_(builder) {
         type_ = op_.precision == Precision::Fp16 ? CUDNN_DATA_HALF : CUDNN_DATA_BFLOAT16;
         v_dim_ = op_.v_dim == 0 ? op_.head_dim : op_.v_dim;
         scores_ = {op_.batch, op_.heads, op_.q_len, op_.kv_len};
@@ -207,10 +206,10 @@ public:
     }
 
     void write_forward() {
-        const Node q = b_.input(Port::Q, operand(problem_.q, op_.heads, op_.q_len, op_.head_dim));
-        const Node k = b_.input(Port::K, transposed(operand(problem_.k, op_.kv_heads, op_.kv_len, op_.head_dim)));
-        const Node v = b_.input(Port::V, operand(problem_.v, op_.kv_heads, op_.kv_len, v_dim_));
-        const Node o = b_.input(Port::O, operand(problem_.o, op_.heads, op_.q_len, v_dim_));
+        const Node q = b_.input(Port::Q, operand(op_.heads, op_.q_len, op_.head_dim));
+        const Node k = b_.input(Port::K, transposed(operand(op_.kv_heads, op_.kv_len, op_.head_dim)));
+        const Node v = b_.input(Port::V, operand(op_.kv_heads, op_.kv_len, v_dim_));
+        const Node o = b_.input(Port::O, operand(op_.heads, op_.q_len, v_dim_));
         const Node scale = b_.scalar(softmax_scale());
         Node score = b_.matmul(q, k, b_.hidden(scores_), {});
         score = mask(b_.pointwise(CUDNN_POINTWISE_MUL, score, &scale, b_.hidden(scores_)));
@@ -219,18 +218,18 @@ public:
         const Node raised = b_.pointwise(CUDNN_POINTWISE_EXP, shifted, nullptr, b_.hidden(scores_));
         const Node sum = b_.reduce(CUDNN_REDUCE_TENSOR_ADD, raised, b_.hidden(rows_));
         const Node log = b_.pointwise(CUDNN_POINTWISE_LOG, sum, nullptr, b_.hidden(rows_));
-        const Node stats = problem_.statistics ? b_.input(Port::Stats, row_values()) : b_.hidden(rows_);
+        const Node stats = b_.input(Port::Stats, row_values());
         b_.pointwise(CUDNN_POINTWISE_ADD, most, &log, stats);
         const Node weight = b_.pointwise(CUDNN_POINTWISE_DIV, raised, &sum, b_.hidden(scores_, type_));
         b_.matmul(weight, v, o, {});
     }
 
     void write_backward() {
-        const Node q = b_.input(Port::Q, operand(problem_.q, op_.heads, op_.q_len, op_.head_dim));
-        const Node k = b_.input(Port::K, transposed(operand(problem_.k, op_.kv_heads, op_.kv_len, op_.head_dim)));
-        const Node v = b_.input(Port::V, transposed(operand(problem_.v, op_.kv_heads, op_.kv_len, v_dim_)));
-        const Node o = b_.input(Port::O, operand(problem_.o, op_.heads, op_.q_len, v_dim_));
-        const Node grad_o = b_.input(Port::DO, operand(problem_.o, op_.heads, op_.q_len, v_dim_));
+        const Node q = b_.input(Port::Q, operand(op_.heads, op_.q_len, op_.head_dim));
+        const Node k = b_.input(Port::K, transposed(operand(op_.kv_heads, op_.kv_len, op_.head_dim)));
+        const Node v = b_.input(Port::V, transposed(operand(op_.kv_heads, op_.kv_len, v_dim_)));
+        const Node o = b_.input(Port::O, operand(op_.heads, op_.q_len, v_dim_));
+        const Node grad_o = b_.input(Port::DO, operand(op_.heads, op_.q_len, v_dim_));
         const Node stats = b_.input(Port::Stats, row_values());
         const Node scale = b_.scalar(softmax_scale());
         const Node one = b_.scalar(1.0F);
@@ -246,31 +245,30 @@ public:
         score = b_.pointwise(CUDNN_POINTWISE_SUB, score, &stats, b_.hidden(scores_));
         score = mask(padded_ ? mask_padding(score) : score);
         const Node weight = b_.pointwise(CUDNN_POINTWISE_EXP, score, nullptr, b_.hidden(scores_));
-        sum_over_group(b_.transpose(weight, type_), grad_o, {Port::DV, problem_.v, v_dim_});
+        sum_over_group(b_.transpose(weight, type_), grad_o, {Port::DV, v_dim_});
 
         Node grad = b_.matmul(grad_o, v, b_.hidden(scores_), {length_q(), length_kv(), nullptr});
         grad = b_.pointwise(CUDNN_POINTWISE_SUB, grad, &row_sum, b_.hidden(scores_));
         grad = b_.pointwise(CUDNN_POINTWISE_MUL, grad, &weight, b_.hidden(scores_));
         grad = b_.pointwise(CUDNN_POINTWISE_MUL, grad, &scale, b_.hidden(scores_));
-        sum_over_group(b_.transpose(grad, type_), q, {Port::DK, problem_.k, op_.head_dim});
+        sum_over_group(b_.transpose(grad, type_), q, {Port::DK, op_.head_dim});
 
         const Extents q_dims = {op_.batch, op_.heads, op_.q_len, op_.head_dim};
         const Node sum = b_.input(Port::DQSum, {0, CUDNN_DATA_FLOAT, q_dims, packed(q_dims)});
         b_.matmul(grad, b_.transpose(k, type_), sum, {length_q(), nullptr, length_kv()});
         b_.pointwise(CUDNN_POINTWISE_IDENTITY, sum, nullptr,
-                     b_.input(Port::DQ, operand(problem_.q, op_.heads, op_.q_len, op_.head_dim)));
+                     b_.input(Port::DQ, operand(op_.heads, op_.q_len, op_.head_dim)));
     }
 
 private:
     struct Gradient {
         Port port;
-        AttentionLayout layout;
         std::int64_t dim;
     };
 
     /// dK or dV = weights^T * rows; with grouped heads each query head's part is summed into its key head's.
     void sum_over_group(const Node& weights, const Node& rows, const Gradient& gradient) {
-        const Node out = b_.input(gradient.port, operand(gradient.layout, op_.kv_heads, op_.kv_len, gradient.dim));
+        const Node out = b_.input(gradient.port, operand(op_.kv_heads, op_.kv_len, gradient.dim));
         if (op_.heads == op_.kv_heads) {
             b_.matmul(weights, rows, out, {length_kv(), nullptr, length_q()});
             return;
@@ -346,11 +344,10 @@ private:
     const Node* length_kv() const { return padded_ ? &length_kv_ : nullptr; }
     float softmax_scale() const { return 1.0F / std::sqrt(static_cast<float>(op_.head_dim)); }
 
-    Node operand(const AttentionLayout& at, std::int64_t heads, std::int64_t tokens, std::int64_t dim) const {
-        return {0, type_, {op_.batch, heads, tokens, dim}, {at.batch, at.head, at.row, 1}};
+    Node operand(std::int64_t heads, std::int64_t tokens, std::int64_t dim) const {
+        return {0, type_, {op_.batch, heads, tokens, dim}, {tokens * heads * dim, dim, heads * dim, 1}};
     }
 
-    const AttentionProblem& problem_;
     const Attention& op_;
     Builder& b_;
     cudnnDataType_t type_;
@@ -363,13 +360,12 @@ private:
 
 }  // namespace
 
-AttentionGraph build_attention_graph(const AttentionProblem& problem, cudnnHandle_t handle, std::size_t version,
-                                     Refusal& refusal) {
+AttentionGraph build_attention_graph(const Attention& op, cudnnHandle_t handle, std::size_t version, Refusal& refusal) {
     AttentionGraph graph;
     graph.parts.reserve(512);
     Builder builder(graph, refusal);
-    AttentionWriter writer(problem, version, builder);
-    if (problem.op.pass == AttentionPass::Forward) {
+    AttentionWriter writer(op, version, builder);
+    if (op.pass == AttentionPass::Forward) {
         writer.write_forward();
     } else {
         writer.write_backward();

@@ -12,25 +12,6 @@
 
 namespace tilewright::measure {
 
-/// Element strides of an operand [batch, head, row, head_dim]; the elements of a head are contiguous.
-struct AttentionLayout {
-    std::int64_t batch = 0;
-    std::int64_t head = 0;
-    std::int64_t row = 0;
-
-    /// Rows of `width` elements, one per token, `tokens` per sequence, the heads side by side from the row's start.
-    static AttentionLayout token_major(std::int64_t tokens, std::int64_t width, std::int64_t head_dim) {
-        return {tokens * width, head_dim, width};
-    }
-};
-
-/// What the fused kernels are asked to compute, and where the operands lie. Gradients lie like their operands.
-struct AttentionProblem {
-    Attention op;
-    AttentionLayout q, k, v, o;
-    bool statistics = true;  ///< forward: write the log-sum-exp of each row, which the backward pass needs
-};
-
 /// Unique ids of the tensors that have memory; scalars and virtual tensors are numbered from `first_free`.
 enum class Port : std::int64_t { Q = 1, K, V, O, Stats, DO, DQ, DK, DV, DQSum, RowSum, SeqQ, SeqKv, first_free = 32 };
 
@@ -51,8 +32,8 @@ struct AttentionGraph {
     std::vector<Port> ports;  ///< tensors with memory that an execution must bind
 };
 
-/// Builds the graph; on a refusal `graph` is empty and the reason noted. `version` is cudnnGetVersion().
-AttentionGraph build_attention_graph(const AttentionProblem& problem, cudnnHandle_t handle, std::size_t version,
-                                     Refusal& refusal);
+/// Builds the graph over dense operands [batch, tokens, heads, head_dim]; on a refusal `graph` is empty and the reason
+/// noted. `version` is cudnnGetVersion().
+AttentionGraph build_attention_graph(const Attention& op, cudnnHandle_t handle, std::size_t version, Refusal& refusal);
 
 }  // namespace tilewright::measure

@@ -58,25 +58,37 @@ std::int64_t read_int(const Descriptor& from, cudnnBackendAttributeName_t name) 
     return value;
 }
 
+Outcome<cudnnHandle_t> shared_handle() {
+    static cudnnHandle_t handle = nullptr;
+    if (handle != nullptr) return handle;
+    Refusal refusal;
+    refusal.note(cudnnCreate(&handle), "cudnnCreate");
+    if (!refusal.ok()) return failed(refusal.reason);
+    return handle;
+}
+
 }  // namespace
 
-Outcome<std::unique_ptr<AttentionPlan>> AttentionPlan::make(const AttentionProblem& problem, cudnnHandle_t target) {
+Outcome<std::unique_ptr<AttentionPlan>> AttentionPlan::make(const Attention& op) {
     if (cudnnGetVersion() < 90600) return unsupported("cuDNN before 9.6 is not supported");
+    const Outcome<cudnnHandle_t> handle = shared_handle();
+    if (!handle) return handle.fault();
     std::unique_ptr<AttentionPlan> plan(new AttentionPlan);
-    plan->problem_ = problem;
+    plan->op_ = op;
+    plan->handle_ = *handle;
     Refusal refusal;
-    plan->graph_ = build_attention_graph(problem, target, cudnnGetVersion(), refusal);
+    plan->graph_ = build_attention_graph(op, *handle, cudnnGetVersion(), refusal);
     if (!refusal.ok()) return unsupported(refusal.reason);
-    TW_TRY(plan->choose(target));
+    TW_TRY(plan->choose());
     return plan;
 }
 
-Status AttentionPlan::choose(cudnnHandle_t handle) {
+Status AttentionPlan::choose() {
     Refusal refusal;
     for (const Descriptor& config : configurations(graph_, refusal)) {
         Refusal attempt;
         Descriptor plan = create(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR, attempt);
-        set(plan, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, {1, &handle}, attempt);
+        set(plan, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE, {1, &handle_}, attempt);
         set(plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, config, attempt);
         finalize(plan, attempt);
         if (!attempt.ok()) {
@@ -93,8 +105,7 @@ Status AttentionPlan::choose(cudnnHandle_t handle) {
 }
 
 void AttentionPlan::place_scratch() {
-    const Attention& op = problem_.op;
-    const auto row_bytes = static_cast<std::size_t>(op.batch * op.heads * op.q_len) * sizeof(float);
+    const auto row_bytes = static_cast<std::size_t>(op_.batch * op_.heads * op_.q_len) * sizeof(float);
     scratch_bytes_ = aligned(workspace_bytes_);
     const auto place = [&](Port port, std::size_t bytes) {
         if (std::find(graph_.ports.begin(), graph_.ports.end(), port) == graph_.ports.end()) return;
@@ -102,9 +113,9 @@ void AttentionPlan::place_scratch() {
         scratch_bytes_ += aligned(bytes);
     };
     place(Port::RowSum, row_bytes);
-    place(Port::DQSum, row_bytes * static_cast<std::size_t>(op.head_dim));
-    place(Port::SeqQ, static_cast<std::size_t>(op.batch) * sizeof(std::int32_t));
-    place(Port::SeqKv, static_cast<std::size_t>(op.batch) * sizeof(std::int32_t));
+    place(Port::DQSum, row_bytes * static_cast<std::size_t>(op_.head_dim));
+    place(Port::SeqQ, static_cast<std::size_t>(op_.batch) * sizeof(std::int32_t));
+    place(Port::SeqKv, static_cast<std::size_t>(op_.batch) * sizeof(std::int32_t));
 }
 
 void AttentionPlan::describe_engine(const Descriptor& config) {
@@ -143,9 +154,8 @@ Status AttentionPlan::prepare(void* scratch) {
     scratch_ = static_cast<std::byte*>(scratch);
     for (const auto& [port, offset] : placed_) {
         if (port != Port::SeqQ && port != Port::SeqKv) continue;
-        const std::int64_t length = port == Port::SeqQ ? problem_.op.q_len : problem_.op.kv_len;
-        const std::vector<std::int32_t> lengths(static_cast<std::size_t>(problem_.op.batch),
-                                                static_cast<std::int32_t>(length));
+        const std::int64_t length = port == Port::SeqQ ? op_.q_len : op_.kv_len;
+        const std::vector<std::int32_t> lengths(static_cast<std::size_t>(op_.batch), static_cast<std::int32_t>(length));
         if (cudaMemcpy(scratch_ + offset, lengths.data(), lengths.size() * sizeof(std::int32_t),
                        cudaMemcpyHostToDevice) != cudaSuccess) {
             return failed("cannot write the sequence lengths");
@@ -154,7 +164,7 @@ Status AttentionPlan::prepare(void* scratch) {
     return Done{};
 }
 
-Status AttentionPlan::execute(cudnnHandle_t handle, Bindings operands, cudaStream_t stream) const {
+Status AttentionPlan::execute(Bindings operands, cudaStream_t stream) const {
     std::vector<std::int64_t> ids;
     std::vector<void*> pointers;
     const auto bind = [&](std::int64_t uid, const void* pointer) {
@@ -175,8 +185,8 @@ Status AttentionPlan::execute(cudnnHandle_t handle, Bindings operands, cudaStrea
     set(pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, CUDNN_TYPE_VOID_PTR, {count, pointers.data()}, refusal);
     set(pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE, CUDNN_TYPE_VOID_PTR, {1, &workspace}, refusal);
     finalize(pack, refusal);
-    if (refusal.ok()) refusal.note(cudnnSetStream(handle, stream), "set stream");
-    if (refusal.ok()) refusal.note(cudnnBackendExecute(handle, plan_.get(), pack.get()), "execute");
+    if (refusal.ok()) refusal.note(cudnnSetStream(handle_, stream), "set stream");
+    if (refusal.ok()) refusal.note(cudnnBackendExecute(handle_, plan_.get(), pack.get()), "execute");
     if (!refusal.ok()) return failed(refusal.reason);
     return Done{};
 }

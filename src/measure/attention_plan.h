@@ -8,7 +8,7 @@
 #include <span>
 
 #include "measure/attention_graph.h"
-#include "measure/outcome.h"
+#include "measure/fault.h"
 #include "tilewright/sample.h"
 
 namespace tilewright::measure {
@@ -19,23 +19,24 @@ using Bindings = std::span<const std::pair<Port, void*>>;
 /// An execution plan; executing it only enqueues.
 class AttentionPlan {
 public:
-    /// `target` must outlive the plan. A refusal of the library is unsupported(reason).
-    static Outcome<std::unique_ptr<AttentionPlan>> make(const AttentionProblem& problem, cudnnHandle_t target);
+    /// A refusal of the library is unsupported(reason).
+    static Outcome<std::unique_ptr<AttentionPlan>> make(const Attention& op);
 
     /// Bytes to be given to `prepare`: the library's workspace, sums in fp32 and sequence lengths.
     std::size_t scratch_bytes() const { return scratch_bytes_; }
     /// Takes its scratch memory (aligned to 256 bytes) and fills in what is constant. Synchronizes.
     Status prepare(void* scratch);
-    Status execute(cudnnHandle_t handle, Bindings operands, cudaStream_t stream) const;
+    Status execute(Bindings operands, cudaStream_t stream) const;
     Fields facts() const { return facts_; }
 
 private:
     AttentionPlan() = default;
-    Status choose(cudnnHandle_t handle);
+    Status choose();
     void describe_engine(const Descriptor& config);
     void place_scratch();
 
-    AttentionProblem problem_;
+    Attention op_;
+    cudnnHandle_t handle_ = nullptr;  ///< one for the program
     AttentionGraph graph_;
     Descriptor plan_;
     Fields facts_;

@@ -1,6 +1,6 @@
 // Every repeat is a batch of launches between two events on each stream of this process; its time is the longest. How
 // many launches follows from the bytes alone, so that all processes agree on it without talking.
-#include "measure/collective.h"
+#include "measure/cuda_bench.h"
 
 #include <unistd.h>
 

@@ -2,10 +2,24 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <ctime>
 
 namespace tilewright::measure {
 namespace {
+
+/// How a family makes a Runnable; `arena` was reset just before. What the library refuses is unsupported(reason).
+using Make = Outcome<std::unique_ptr<Runnable>> (*)(const Case& what, Arena& arena);
+
+struct Family {
+    std::string_view op;
+    Make make;
+};
+
+constexpr std::array families = {Family{"gemm", make_gemm}, Family{"attention", make_attention},
+                                 Family{"stream", make_stream}, Family{"bandwidth", make_bandwidth},
+                                 Family{"launch", make_launch}};
 
 std::string utc_time() {
     const std::time_t now = std::time(nullptr);
@@ -60,9 +74,10 @@ Status CudaBench::make(const Case& what) {
     gpu_->load(nullptr);
     op_.reset();
     arena_.reset();
-    const Make family = find_family(what.op);
-    if (family == nullptr) return unsupported("no family makes '" + what.op + "'");
-    Outcome<std::unique_ptr<Runnable>> made = family(what, arena_);
+    const auto family =
+        std::find_if(families.begin(), families.end(), [&](const Family& known) { return known.op == what.op; });
+    if (family == families.end()) return unsupported("'" + what.op + "' is not measured here");
+    Outcome<std::unique_ptr<Runnable>> made = family->make(what, arena_);
     if (!made) return made.fault();
     op_ = std::move(*made);
     made_of_ = what;

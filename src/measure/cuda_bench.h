@@ -40,6 +40,10 @@ private:
     std::unique_ptr<Runnable> op_;
 };
 
+/// A bench that takes jobs of the family `collective`, by NCCL: one process with all GPUs of a node, or one process a
+/// GPU where a launcher started several (ranks.h). A fault when there is no GPU, or the program has no NCCL in it.
+Outcome<std::unique_ptr<Bench>> open_collective_bench(const std::string& command);
+
 /// Host time of launching an empty kernel one by one, with the queue never empty.
 Outcome<Timing> time_eager_launch(cudaStream_t stream);
 

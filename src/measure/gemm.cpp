@@ -1,17 +1,15 @@
 // The gemm family: one cuBLASLt product on rotated operands, and its check against sums in double precision.
-#include <cublasLt.h>
-#include <cuda_bf16.h>
-#include <cuda_fp16.h>
-#include <cuda_fp8.h>
-
-#include <cmath>
+#include <algorithm>
 
 #include "measure/matmul.h"
+#include "measure/reference_device.h"
 #include "measure/runnable.h"
 #include "tilewright/names.h"
 
 namespace tilewright::measure {
 namespace {
+
+using reference::Vector;
 
 int result_bytes(Precision precision) { return precision == Precision::Fp8 ? 2 : element_bytes(precision); }
 
@@ -27,52 +25,12 @@ Gemm gemm_of(const Case& what) {
     return gemm;
 }
 
-/// `count` elements on the device as doubles.
-Outcome<std::vector<double>> fetch(const void* data, std::size_t count, Precision precision) {
-    std::vector<std::byte> raw(count * static_cast<std::size_t>(element_bytes(precision)));
-    TW_TRY(check(cudaMemcpy(raw.data(), data, raw.size(), cudaMemcpyDeviceToHost), "cudaMemcpy"));
-    std::vector<double> values(count);
-    const auto convert = [&](const auto* typed) {
-        for (std::size_t i = 0; i < count; ++i) values[i] = static_cast<double>(static_cast<float>(typed[i]));
-    };
-    switch (precision) {
-        case Precision::Bf16: convert(reinterpret_cast<const __nv_bfloat16*>(raw.data())); break;
-        case Precision::Fp16: convert(reinterpret_cast<const __half*>(raw.data())); break;
-        case Precision::Fp8: convert(reinterpret_cast<const __nv_fp8_e4m3*>(raw.data())); break;
-        case Precision::Tf32:
-        case Precision::Fp32: convert(reinterpret_cast<const float*>(raw.data())); break;
-    }
-    return values;
-}
-
-/// Where element (i, p) of A and (p, j) of B lie in their stored matrices: DESIGN's definition, written out.
-std::int64_t place_a(const Gemm& g, std::int64_t i, std::int64_t p) {
-    return g.layout == Layout::NT ? p * g.m + i : i * g.k + p;
-}
-std::int64_t place_b(const Gemm& g, std::int64_t p, std::int64_t j) {
-    return g.layout == Layout::TN ? j * g.k + p : p * g.n + j;
-}
-
-double relative_error(const Gemm& g, const double* a, const double* b, const double* c) {
-    double error = 0.0;
-    double norm = 0.0;
-    for (std::int64_t i = 0; i < g.m; ++i) {
-        for (std::int64_t j = 0; j < g.n; ++j) {
-            double sum = 0.0;
-            for (std::int64_t p = 0; p < g.k; ++p) sum += a[place_a(g, i, p)] * b[place_b(g, p, j)];
-            error += (c[i * g.n + j] - sum) * (c[i * g.n + j] - sum);
-            norm += sum * sum;
-        }
-    }
-    return std::sqrt(error / norm);
-}
-
 class GemmOp final : public Runnable {
 public:
     GemmOp(const Gemm& gemm, int answer) : gemm_(gemm), answer_(answer) {}
 
     Status set_up(Arena& arena) {
-        Outcome<std::unique_ptr<Matmul>> made = Matmul::make(gemm_, {}, matmul_workspace_bytes, answer_ + 1);
+        Outcome<std::unique_ptr<Matmul>> made = Matmul::make(gemm_, matmul_workspace_bytes, answer_ + 1);
         if (!made) return made.fault();
         matmul_ = std::move(*made);
         if (matmul_->answers() <= answer_) {
@@ -105,16 +63,20 @@ public:
         TW_TRY(poison(set.c, size_c * static_cast<std::size_t>(result_bytes(gemm_.precision))));
         TW_TRY(launch(nullptr, 0));
         TW_TRY(measure::check(cudaDeviceSynchronize(), "gemm"));
-        const auto a = fetch(set.a, size_a, gemm_.precision);
-        const auto b = fetch(set.b, size_b, gemm_.precision);
-        const auto c = fetch(set.c, size_c, result);
+        const auto a = reference::download(set.a, static_cast<std::int64_t>(size_a), gemm_.precision);
+        const auto b = reference::download(set.b, static_cast<std::int64_t>(size_b), gemm_.precision);
+        const auto c = reference::download(set.c, static_cast<std::int64_t>(size_c), result);
         for (const auto* fetched : {&a, &b, &c}) TW_TRY(*fetched);
+        Gemm one = gemm_;
+        one.batch = 1;
         double worst = 0.0;
         for (std::int64_t item = 0; item < gemm_.batch; ++item) {
-            const double error =
-                relative_error(gemm_, a->data() + item * gemm_.m * gemm_.k, b->data() + item * gemm_.k * gemm_.n,
-                               c->data() + item * gemm_.m * gemm_.n);
-            if (!(error <= worst)) worst = error;
+            const auto part = [&](const Vector& all, std::int64_t rows, std::int64_t columns) {
+                const auto first = all.begin() + item * rows * columns;
+                return Vector(first, first + rows * columns);
+            };
+            const Vector expected = reference::matmul(one, part(*a, gemm_.m, gemm_.k), part(*b, gemm_.k, gemm_.n));
+            worst = std::max(worst, reference::relative_error(part(*c, gemm_.m, gemm_.n), expected));
         }
         return worst;
     }
@@ -150,7 +112,7 @@ private:
             if (!b) return b.fault();
             const auto c = arena.scratch(size_c * result);
             if (!c) return c.fault();
-            sets_.push_back({*a, *b, *c, nullptr, nullptr});
+            sets_.push_back({*a, *b, *c});
         }
         return Done{};
     }

@@ -37,8 +37,5 @@ std::vector<Case> draw_gemm_narrow(std::int64_t count, std::uint64_t seed);
 std::vector<Case> draw_gemm_batched(std::int64_t count, std::uint64_t seed);
 std::vector<Case> draw_gemm_clocks(std::int64_t count, std::uint64_t seed);
 std::vector<Case> draw_cliff(std::int64_t count, std::uint64_t seed);
-std::vector<Case> draw_attention(std::int64_t count, std::uint64_t seed);
-std::vector<Case> draw_stream(std::int64_t count, std::uint64_t seed);
-std::vector<Case> draw_layer(std::int64_t count, std::uint64_t seed);
 
 }  // namespace tilewright::measure

@@ -7,8 +7,7 @@
 
 #include "measure/csv.h"
 #include "measure/draw.h"
-#include "measure/samples_verb.h"
-#include "measure/spread.h"
+#include "measure/sample_files.h"
 
 namespace tilewright::measure {
 namespace {

@@ -10,14 +10,11 @@
 #include <fstream>
 #include <string>
 
-#include "measure/collective.h"
 #include "measure/cuda_bench.h"
 #include "measure/generate.h"
 #include "measure/options.h"
-#include "measure/peaks.h"
 #include "measure/ranks.h"
-#include "measure/samples_verb.h"
-#include "measure/spread.h"
+#include "measure/sample_files.h"
 #include "measure/sweep.h"
 
 namespace tilewright::measure {

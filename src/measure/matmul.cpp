@@ -2,13 +2,10 @@
 // stored row-major matrix is a column-major one with its sides swapped, so TN, NN and NT keep their names there.
 #include "measure/matmul.h"
 
-#include <cuda_fp16.h>
-
 #include <algorithm>
-#include <array>
+#include <span>
 #include <string>
-
-#include "measure/library_names.h"
+#include <string_view>
 
 namespace tilewright::measure {
 namespace {
@@ -31,31 +28,15 @@ struct Types {
     cublasComputeType_t compute;
 };
 
-Types types_of(Precision precision, bool output_fp32) {
-    Types types{CUDA_R_16BF, CUDA_R_16BF, CUBLAS_COMPUTE_32F};
+Types types_of(Precision precision) {
     switch (precision) {
         case Precision::Bf16: break;
-        case Precision::Fp16: types = {CUDA_R_16F, CUDA_R_16F, CUBLAS_COMPUTE_32F}; break;
-        case Precision::Fp8: types = {CUDA_R_8F_E4M3, CUDA_R_16BF, CUBLAS_COMPUTE_32F}; break;
-        case Precision::Tf32: types = {CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32}; break;
-        case Precision::Fp32: types = {CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F}; break;
+        case Precision::Fp16: return {CUDA_R_16F, CUDA_R_16F, CUBLAS_COMPUTE_32F};
+        case Precision::Fp8: return {CUDA_R_8F_E4M3, CUDA_R_16BF, CUBLAS_COMPUTE_32F};
+        case Precision::Tf32: return {CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F_FAST_TF32};
+        case Precision::Fp32: return {CUDA_R_32F, CUDA_R_32F, CUBLAS_COMPUTE_32F};
     }
-    if (output_fp32) types.result = CUDA_R_32F;
-    return types;
-}
-
-cublasLtEpilogue_t epilogue_of(Epilogue epilogue) {
-    switch (epilogue) {
-        case Epilogue::None: return CUBLASLT_EPILOGUE_DEFAULT;
-        case Epilogue::Bias: return CUBLASLT_EPILOGUE_BIAS;
-        case Epilogue::Gelu: return CUBLASLT_EPILOGUE_GELU;
-        case Epilogue::GeluBias: return CUBLASLT_EPILOGUE_GELU_BIAS;
-        case Epilogue::GeluAuxBias: return CUBLASLT_EPILOGUE_GELU_AUX_BIAS;
-        case Epilogue::GeluBackward: return CUBLASLT_EPILOGUE_DGELU;
-        case Epilogue::GeluBackwardBias: return CUBLASLT_EPILOGUE_DGELU_BGRAD;
-        case Epilogue::BiasGradientB: return CUBLASLT_EPILOGUE_BGRADB;
-    }
-    return CUBLASLT_EPILOGUE_DEFAULT;
+    return {CUDA_R_16BF, CUDA_R_16BF, CUBLAS_COMPUTE_32F};
 }
 
 /// Rows and columns of a stored row-major matrix.
@@ -67,18 +48,11 @@ struct Sides {
 Sides stored_a(const Gemm& g) { return g.layout == Layout::NT ? Sides{g.k, g.m} : Sides{g.m, g.k}; }
 Sides stored_b(const Gemm& g) { return g.layout == Layout::TN ? Sides{g.n, g.k} : Sides{g.k, g.n}; }
 
-struct Stored {
-    Sides sides;
-    std::int64_t leading;  ///< 0: dense
-    std::int64_t stride;   ///< 0: dense
-};
-
 /// The library's column-major description of a stored row-major matrix.
-Status describe(cublasLtMatrixLayout_t& layout, cudaDataType_t type, const Stored& stored, std::int64_t batch) {
-    const std::int64_t leading = stored.leading == 0 ? stored.sides.columns : stored.leading;
-    const std::int64_t stride = stored.stride == 0 ? stored.sides.rows * leading : stored.stride;
-    TW_TRY(check_blas(cublasLtMatrixLayoutCreate(&layout, type, static_cast<std::uint64_t>(stored.sides.columns),
-                                                 static_cast<std::uint64_t>(stored.sides.rows), leading),
+Status describe(cublasLtMatrixLayout_t& layout, cudaDataType_t type, const Sides& sides, std::int64_t batch) {
+    const std::int64_t stride = sides.rows * sides.columns;
+    TW_TRY(check_blas(cublasLtMatrixLayoutCreate(&layout, type, static_cast<std::uint64_t>(sides.columns),
+                                                 static_cast<std::uint64_t>(sides.rows), sides.columns),
                       "cublasLtMatrixLayoutCreate"));
     const auto count = static_cast<std::int32_t>(batch);
     TW_TRY(
@@ -87,6 +61,42 @@ Status describe(cublasLtMatrixLayout_t& layout, cudaDataType_t type, const Store
     return check_blas(
         cublasLtMatrixLayoutSetAttribute(layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &stride, sizeof stride),
         "batch stride");
+}
+
+/// The words for cuBLASLt's numbers. Tiles and clusters are turned to our row-major view: rows of C (m) first.
+struct LibraryName {
+    std::uint32_t id;
+    std::string_view name;
+};
+
+#include "measure/library_names.inc"
+
+std::string lookup(std::span<const LibraryName> names, std::uint32_t id) {
+    for (const auto& [known, name] : names) {
+        if (known == id) return std::string(name);
+    }
+    return "unknown-" + std::to_string(id);
+}
+
+/// "256x128" or "2x4x1" with its first two sides swapped and the rest dropped.
+std::string turned(const std::string& name) {
+    const std::size_t first = name.find('x');
+    if (first == std::string::npos) return name;
+    const std::size_t second = std::min(name.find('x', first + 1), name.size());
+    return name.substr(first + 1, second - first - 1) + "x" + name.substr(0, first);
+}
+
+/// "128x256": 128 of m by 256 of n; "unknown-700" for a newer id.
+std::string tile_name(std::uint32_t id) { return turned(lookup(tile_names, id)); }
+/// "64x4": four stages of 64 of k; "64xAUTO" leaves the count open.
+std::string stages_name(std::uint32_t id) { return lookup(stages_names, id); }
+/// "2x1": thread blocks along m by those along n, or "auto".
+std::string cluster_name(std::uint16_t id) { return id == 0 ? "auto" : turned(lookup(cluster_names, id)); }
+std::string inner_name(std::uint16_t id) { return lookup(inner_names, id); }
+
+std::string reduction_name(std::uint32_t id) {
+    constexpr LibraryName names[] = {{0, "none"}, {1, "inplace"}, {2, "compute_type"}, {4, "output_type"}};
+    return lookup(names, id);
 }
 
 template <class T>
@@ -104,8 +114,6 @@ struct Matmul::State {
     cublasLtMatmulDesc_t operation = nullptr;
     cublasLtMatrixLayout_t a = nullptr, b = nullptr, c = nullptr;
     std::vector<cublasLtMatmulHeuristicResult_t> answers;
-    float beta = 0.0F;
-    Epilogue epilogue = Epilogue::None;
 
     ~State() {
         for (cublasLtMatrixLayout_t layout : {a, b, c}) {
@@ -120,25 +128,18 @@ struct Matmul::State {
                           "cublasLtMatmulDescSetAttribute");
     }
 
-    Status describe_product(const Gemm& gemm, const MatmulLayout& layout);
+    Status describe_product(const Gemm& gemm);
     Status ask(std::size_t workspace_bytes, int wanted);
 };
 
-Status Matmul::State::describe_product(const Gemm& gemm, const MatmulLayout& layout) {
-    const Types types = types_of(gemm.precision, layout.output_fp32);
+Status Matmul::State::describe_product(const Gemm& gemm) {
+    const Types types = types_of(gemm.precision);
     TW_TRY(check_blas(cublasLtMatmulDescCreate(&operation, types.compute, CUDA_R_32F), "cublasLtMatmulDescCreate"));
     TW_TRY(set(CUBLASLT_MATMUL_DESC_TRANSA, gemm.layout == Layout::TN ? CUBLAS_OP_T : CUBLAS_OP_N));
     TW_TRY(set(CUBLASLT_MATMUL_DESC_TRANSB, gemm.layout == Layout::NT ? CUBLAS_OP_T : CUBLAS_OP_N));
-    epilogue = layout.epilogue;
-    TW_TRY(set(CUBLASLT_MATMUL_DESC_EPILOGUE, epilogue_of(epilogue)));
-    if (epilogue == Epilogue::GeluAuxBias || epilogue == Epilogue::GeluBackward ||
-        epilogue == Epilogue::GeluBackwardBias) {
-        TW_TRY(set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, gemm.n));
-    }
-    beta = layout.accumulate ? 1.0F : 0.0F;
-    TW_TRY(describe(a, types.operand, {stored_b(gemm), layout.ldb, layout.stride_b}, gemm.batch));
-    TW_TRY(describe(b, types.operand, {stored_a(gemm), layout.lda, layout.stride_a}, gemm.batch));
-    return describe(c, types.result, {{gemm.m, gemm.n}, layout.ldc, layout.stride_c}, gemm.batch);
+    TW_TRY(describe(a, types.operand, stored_b(gemm), gemm.batch));
+    TW_TRY(describe(b, types.operand, stored_a(gemm), gemm.batch));
+    return describe(c, types.result, {gemm.m, gemm.n}, gemm.batch);
 }
 
 Status Matmul::State::ask(std::size_t workspace_bytes, int wanted) {
@@ -161,8 +162,7 @@ Status Matmul::State::ask(std::size_t workspace_bytes, int wanted) {
 Matmul::Matmul(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Matmul::~Matmul() = default;
 
-Outcome<std::unique_ptr<Matmul>> Matmul::make(const Gemm& gemm, const MatmulLayout& layout, std::size_t workspace_bytes,
-                                              int answers) {
+Outcome<std::unique_ptr<Matmul>> Matmul::make(const Gemm& gemm, std::size_t workspace_bytes, int answers) {
     constexpr std::int64_t largest = 0x7FFFFFFF;
     if (std::min({gemm.m, gemm.n, gemm.k, gemm.batch}) < 1) return unsupported("a dimension is 0");
     if (std::max({gemm.m, gemm.n, gemm.k, gemm.batch}) > largest) return unsupported("a dimension is beyond 2^31");
@@ -171,23 +171,18 @@ Outcome<std::unique_ptr<Matmul>> Matmul::make(const Gemm& gemm, const MatmulLayo
     if (!library) return library.fault();
     auto state = std::make_unique<State>();
     state->library = *library;
-    TW_TRY(state->describe_product(gemm, layout));
+    TW_TRY(state->describe_product(gemm));
     TW_TRY(state->ask(workspace_bytes, answers));
     return std::unique_ptr<Matmul>(new Matmul(std::move(state)));
 }
 
 Status Matmul::launch(const MatmulOperands& operands, void* workspace, cudaStream_t stream, int answer) {
     State& s = *state_;
-    if (s.epilogue != Epilogue::None && s.epilogue != Epilogue::Gelu && s.epilogue != Epilogue::GeluBackward) {
-        TW_TRY(s.set(CUBLASLT_MATMUL_DESC_BIAS_POINTER, operands.bias));
-    }
-    if (operands.aux != nullptr) TW_TRY(s.set(CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, operands.aux));
-    const float one = 1.0F;
+    const float one = 1.0F, zero = 0.0F;
     const cublasLtMatmulHeuristicResult_t& chosen = s.answers[static_cast<std::size_t>(answer)];
-    return check_blas(
-        cublasLtMatmul(s.library, s.operation, &one, operands.b, s.a, operands.a, s.b, &s.beta, operands.c, s.c,
-                       operands.c, s.c, &chosen.algo, workspace, chosen.workspaceSize, stream),
-        "cublasLtMatmul");
+    return check_blas(cublasLtMatmul(s.library, s.operation, &one, operands.b, s.a, operands.a, s.b, &zero, operands.c,
+                                     s.c, operands.c, s.c, &chosen.algo, workspace, chosen.workspaceSize, stream),
+                      "cublasLtMatmul");
 }
 
 int Matmul::answers() const { return static_cast<int>(state_->answers.size()); }

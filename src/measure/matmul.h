@@ -1,5 +1,5 @@
-// One cuBLASLt product with any operands: C = A*B in DESIGN's row-major layouts, mapped to the library's column-major
-// ones. Used by the gemm family for timing, and by unfused attention and layers as a building block.
+// One cuBLASLt product: C = A*B in the row-major layouts of docs/samples.md, mapped to the library's column-major ones,
+// and what the library chose for it, in words.
 #pragma once
 
 #include <cublasLt.h>
@@ -10,32 +10,17 @@
 #include <memory>
 #include <vector>
 
-#include "measure/outcome.h"
+#include "measure/fault.h"
 #include "tilewright/ops.h"
 #include "tilewright/sample.h"
 
 namespace tilewright::measure {
 
-/// What the kernel does to C before it is written. Bias is one value per column n (a linear layer's).
-enum class Epilogue { None, Bias, Gelu, GeluBias, GeluAuxBias, GeluBackward, GeluBackwardBias, BiasGradientB };
-
-/// How the operands lie in memory, in elements; 0 means dense. Leading dimensions are of the stored row-major matrices
-/// (TN: A [m,k], B [n,k]; NN: A [m,k], B [k,n]; NT: A [k,m], B [k,n]; C [m,n]); strides are between batch items.
-struct MatmulLayout {
-    std::int64_t lda = 0, ldb = 0, ldc = 0;
-    std::int64_t stride_a = 0, stride_b = 0, stride_c = 0;
-    bool accumulate = false;  ///< C += A*B
-    bool output_fp32 = false;
-    Epilogue epilogue = Epilogue::None;
-};
-
-/// One operand set. `bias` and `aux` only for the epilogues that use them (aux: the GELU input, [m,n] like C).
+/// One operand set.
 struct MatmulOperands {
     const void* a = nullptr;
     const void* b = nullptr;
     void* c = nullptr;
-    void* bias = nullptr;
-    void* aux = nullptr;
 };
 
 /// A product with its algorithm chosen; cheap to launch, captured into graphs.
@@ -43,8 +28,7 @@ class Matmul {
 public:
     /// Asks the library's heuristic for its first `answers` choices (one is enough unless autotuning) within
     /// `workspace_bytes` of workspace.
-    static Outcome<std::unique_ptr<Matmul>> make(const Gemm& gemm, const MatmulLayout& layout,
-                                                 std::size_t workspace_bytes, int answers = 1);
+    static Outcome<std::unique_ptr<Matmul>> make(const Gemm& gemm, std::size_t workspace_bytes, int answers = 1);
     ~Matmul();
     Matmul(const Matmul&) = delete;
     Matmul& operator=(const Matmul&) = delete;

@@ -9,7 +9,7 @@
 #include <optional>
 #include <vector>
 
-#include "measure/outcome.h"
+#include "measure/fault.h"
 #include "tilewright/quantity.h"
 #include "tilewright/sample.h"
 

@@ -16,23 +16,6 @@ std::int64_t rows_of(const Vector& x, std::int64_t width) { return static_cast<s
 constexpr double gelu_slope = 0.7978845608028654;  ///< sqrt(2 / pi)
 constexpr double gelu_cubic = 0.044715;
 
-struct Moments {
-    double mean = 0.0;
-    double inverse_deviation = 0.0;
-};
-
-Moments moments(const double* x, std::int64_t width, NormKind kind) {
-    Moments result;
-    const auto n = static_cast<double>(width);
-    if (kind == NormKind::Layer) {
-        for (std::int64_t i = 0; i < width; ++i) result.mean += x[i] / n;
-    }
-    double variance = 0.0;
-    for (std::int64_t i = 0; i < width; ++i) variance += (x[i] - result.mean) * (x[i] - result.mean) / n;
-    result.inverse_deviation = 1.0 / std::sqrt(variance + norm_epsilon);
-    return result;
-}
-
 double sigmoid(double x) { return 1.0 / (1.0 + std::exp(-x)); }
 
 }  // namespace
@@ -100,41 +83,49 @@ Vector sum(Vector a, const Vector& b) {
     return a;
 }
 
+NormRows norm_rows(const Vector& x, std::int64_t width, NormKind kind) {
+    const auto n = static_cast<double>(width);
+    NormRows rows{Vector(at(rows_of(x, width))), Vector(at(rows_of(x, width)))};
+    for (std::int64_t row = 0; row < rows_of(x, width); ++row) {
+        const double* in = &x[at(row * width)];
+        double& mean = rows.mean[at(row)];
+        for (std::int64_t i = 0; i < width && kind == NormKind::Layer; ++i) mean += in[i] / n;
+        double variance = 0.0;
+        for (std::int64_t i = 0; i < width; ++i) variance += (in[i] - mean) * (in[i] - mean) / n;
+        rows.deviation[at(row)] = 1.0 / std::sqrt(variance + norm_epsilon);
+    }
+    return rows;
+}
+
 Vector norm(const Vector& x, const NormWeights& weights) {
-    const auto width = static_cast<std::int64_t>(weights.gamma.size());
+    const std::size_t width = weights.gamma.size();
+    const NormRows rows = norm_rows(x, static_cast<std::int64_t>(width), weights.kind);
     Vector y(x.size());
-    for_each_parallel(rows_of(x, width), [&](std::int64_t row) {
-        const Moments of = moments(&x[at(row * width)], width, weights.kind);
-        for (std::int64_t i = 0; i < width; ++i) {
-            const double scaled = (x[at(row * width + i)] - of.mean) * of.inverse_deviation * weights.gamma[at(i)];
-            y[at(row * width + i)] = scaled + (weights.beta.empty() ? 0.0 : weights.beta[at(i)]);
-        }
-    });
+    for (std::size_t i = 0; i < x.size(); ++i) {
+        y[i] = (x[i] - rows.mean[i / width]) * rows.deviation[i / width] * weights.gamma[i % width];
+    }
+    add_bias(y, weights.beta);
     return y;
 }
 
-NormGradient norm_gradient(const Vector& x, const NormWeights& weights, const Vector& grad_y) {
-    const auto width = static_cast<std::int64_t>(weights.gamma.size());
-    NormGradient grad{Vector(x.size()), Vector(weights.gamma.size()), Vector(weights.beta.size())};
-    for (std::int64_t row = 0; row < rows_of(x, width); ++row) {
-        const double* in = &x[at(row * width)];
-        const double* out = &grad_y[at(row * width)];
-        const Moments of = moments(in, width, weights.kind);
+NormGradient norm_gradient(const Vector& x, const NormWeights& weights, const NormRows& rows, const Vector& grad_y) {
+    const std::size_t width = weights.gamma.size();
+    const bool centred = weights.kind == NormKind::Layer;
+    NormGradient grad{Vector(x.size()), Vector(width), Vector(weights.beta.size())};
+    for (std::size_t first = 0; first < x.size(); first += width) {
+        const double mean = centred ? rows.mean[first / width] : 0.0, deviation = rows.deviation[first / width];
+        const auto hat = [&](std::size_t i) { return (x[first + i] - mean) * deviation; };
         double mean_g = 0.0;
         double mean_gx = 0.0;
-        for (std::int64_t i = 0; i < width; ++i) {
-            const double hat = (in[i] - of.mean) * of.inverse_deviation;
-            const double g = out[i] * weights.gamma[at(i)];
-            mean_g += g / static_cast<double>(width);
-            mean_gx += g * hat / static_cast<double>(width);
-            grad.gamma[at(i)] += out[i] * hat;
-            if (!grad.beta.empty()) grad.beta[at(i)] += out[i];
+        for (std::size_t i = 0; i < width; ++i) {
+            const double g = grad_y[first + i] * weights.gamma[i] / static_cast<double>(width);
+            if (centred) mean_g += g;
+            mean_gx += g * hat(i);
+            grad.gamma[i] += grad_y[first + i] * hat(i);
+            if (!grad.beta.empty()) grad.beta[i] += grad_y[first + i];
         }
-        if (weights.kind == NormKind::Rms) mean_g = 0.0;
-        for (std::int64_t i = 0; i < width; ++i) {
-            const double hat = (in[i] - of.mean) * of.inverse_deviation;
-            grad.x[at(row * width + i)] =
-                of.inverse_deviation * (out[i] * weights.gamma[at(i)] - mean_g - hat * mean_gx);
+        for (std::size_t i = 0; i < width; ++i) {
+            grad.x[first + i] = deviation * (grad_y[first + i] * weights.gamma[i] - mean_g - hat(i) * mean_gx);
         }
     }
     return grad;
@@ -203,35 +194,32 @@ Vector rotate(Vector rows, const Rotary& shape, double direction) {
     return rows;
 }
 
-Vector softmax(const Vector& x, std::int64_t width, double scale, const Limit& limit) {
+Vector softmax(const Vector& x, std::int64_t width) {
     Vector y(x.size());
     for_each_parallel(rows_of(x, width), [&](std::int64_t row) {
-        const std::int64_t seen = limit(row);
-        double most = -std::numeric_limits<double>::infinity();
-        for (std::int64_t i = 0; i < seen; ++i) most = std::max(most, scale * x[at(row * width + i)]);
+        const auto from = x.begin() + row * width;
+        const double most = *std::max_element(from, from + width);
         double total = 0.0;
-        for (std::int64_t i = 0; i < seen; ++i) total += std::exp(scale * x[at(row * width + i)] - most);
-        for (std::int64_t i = 0; i < seen; ++i) {
-            y[at(row * width + i)] = std::exp(scale * x[at(row * width + i)] - most) / total;
-        }
+        for (std::int64_t i = 0; i < width; ++i) total += y[at(row * width + i)] = std::exp(from[i] - most);
+        for (std::int64_t i = 0; i < width; ++i) y[at(row * width + i)] /= total;
     });
     return y;
 }
 
-Vector softmax_gradient(const Vector& y, const Vector& grad_y, std::int64_t width, double scale) {
+Vector softmax_gradient(const Vector& y, const Vector& grad_y, std::int64_t width) {
     Vector grad(y.size());
     for_each_parallel(rows_of(y, width), [&](std::int64_t row) {
         double inner = 0.0;
         for (std::int64_t i = 0; i < width; ++i) inner += y[at(row * width + i)] * grad_y[at(row * width + i)];
         for (std::int64_t i = 0; i < width; ++i) {
-            grad[at(row * width + i)] = scale * y[at(row * width + i)] * (grad_y[at(row * width + i)] - inner);
+            grad[at(row * width + i)] = y[at(row * width + i)] * (grad_y[at(row * width + i)] - inner);
         }
     });
     return grad;
 }
 
 Loss cross_entropy(const Vector& logits, const std::vector<std::int32_t>& targets, std::int64_t width) {
-    Loss loss{Vector(targets.size()), softmax(logits, width, 1.0, [=](std::int64_t) { return width; })};
+    Loss loss{Vector(targets.size()), softmax(logits, width)};
     for (std::size_t row = 0; row < targets.size(); ++row) {
         double& hit = loss.gradient[row * at(width) + at(targets[row])];
         loss.each[row] = -std::log(hit);

@@ -39,8 +39,14 @@ struct NormWeights {
 struct NormGradient {
     Vector x, gamma, beta;
 };
+/// Of each row, its mean (0 for an RMS norm) and 1 / sqrt(variance + epsilon).
+struct NormRows {
+    Vector mean, deviation;
+};
+NormRows norm_rows(const Vector& x, std::int64_t width, NormKind kind);
 Vector norm(const Vector& x, const NormWeights& weights);
-NormGradient norm_gradient(const Vector& x, const NormWeights& weights, const Vector& grad_y);
+/// Given what the forward pass knew of each row.
+NormGradient norm_gradient(const Vector& x, const NormWeights& weights, const NormRows& rows, const Vector& grad_y);
 
 /// The tanh form of GELU (Hendrycks and Gimpel 2016, section 2), which cuBLASLt's epilogue computes too.
 Vector gelu(const Vector& x);
@@ -59,11 +65,9 @@ struct Rotary {
 /// Turns the pairs (i, i + head_dim / 2) of each head by +angle, or back by -angle.
 Vector rotate(Vector rows, const Rotary& shape, double direction);
 
-/// Rows of softmax(scale * x) over the first limit(row) elements, zero beyond.
-using Limit = std::function<std::int64_t(std::int64_t row)>;
-Vector softmax(const Vector& x, std::int64_t width, double scale, const Limit& limit);
+Vector softmax(const Vector& x, std::int64_t width);
 /// Gradient of x given the softmax's result y.
-Vector softmax_gradient(const Vector& y, const Vector& grad_y, std::int64_t width, double scale);
+Vector softmax_gradient(const Vector& y, const Vector& grad_y, std::int64_t width);
 
 /// q, k, v, o as [batch, tokens, heads, head_dim]. Causal masks are aligned to the last key.
 struct AttentionGradient {
@@ -85,36 +89,5 @@ struct Adam {
     int step = 10;
 };
 void adamw(const Adam& adam, const Vector& gradient, Vector& p, Vector& m, Vector& v);
-
-/// A transformer layer: GPT style (biases, GELU) or Llama style (rotary, SwiGLU), by `mlp`.
-struct Layer {
-    std::int64_t hidden = 0, heads = 0, kv_heads = 0, head_dim = 0, ffn = 0;
-    MlpKind mlp = MlpKind::Plain;
-    NormKind norm = NormKind::Layer;
-    BlockForm block = BlockForm::Sequential;
-    std::int64_t batch = 1, seq = 0;
-
-    bool biased() const { return mlp == MlpKind::Plain; }
-    bool rotary() const { return mlp == MlpKind::Gated; }
-    bool parallel() const { return block == BlockForm::Parallel; }
-    std::int64_t tokens() const { return batch * seq; }
-    std::int64_t q_width() const { return heads * head_dim; }
-    std::int64_t qkv_width() const { return (heads + 2 * kv_heads) * head_dim; }
-    std::int64_t up_width() const { return mlp == MlpKind::Gated ? 2 * ffn : ffn; }
-};
-
-/// Parameters of a layer, linear weights as [out, in]; those it lacks are empty.
-enum LayerWeight { Norm1, Norm1Bias, Qkv, QkvBias, Proj, ProjBias, Norm2, Norm2Bias, Up, UpBias, Down, DownBias };
-inline constexpr int layer_weights = 12;
-/// Elements of one parameter; 0 when the layer does not have it.
-std::int64_t weight_size(const Layer& layer, int weight);
-
-struct LayerResult {
-    Vector y;
-    Vector qkv;                     ///< [tokens, qkv_width], keys and queries rotated
-    Vector grad_x;                  ///< empty when grad_y was
-    std::vector<Vector> gradients;  ///< by LayerWeight
-};
-LayerResult run_layer(const Layer& layer, const std::vector<Vector>& weights, const Vector& x, const Vector& grad_y);
 
 }  // namespace tilewright::measure::reference

@@ -3,6 +3,7 @@
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_fp8.h>
 
 #include <random>
 
@@ -16,6 +17,7 @@ template <class F>
 auto with_element(Precision precision, F f) {
     if (precision == Precision::Bf16) return f(__nv_bfloat16{});
     if (precision == Precision::Fp16) return f(__half{});
+    if (precision == Precision::Fp8) return f(__nv_fp8_e4m3{});
     return f(float{});
 }
 

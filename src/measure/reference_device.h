@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "measure/outcome.h"
+#include "measure/fault.h"
 #include "measure/reference.h"
 #include "tilewright/workload.h"
 

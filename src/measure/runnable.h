@@ -1,17 +1,14 @@
-// The interface between what is run and how it is timed. A family (gemm, attention, stream, layer) turns a Case into
+// The interface between what is run and how it is timed. A family (gemm, attention, stream) turns a Case into
 // a Runnable; the timing policy only launches it. Families never time, synchronize, exit or print.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <memory>
-#include <string>
-#include <string_view>
-#include <vector>
 
 #include "measure/arena.h"
 #include "measure/case.h"
-#include "measure/outcome.h"
+#include "measure/fault.h"
 
 namespace tilewright::measure {
 
@@ -41,18 +38,11 @@ public:
     }
 };
 
-/// How a family makes a Runnable; `arena` was reset just before. What the library refuses is unsupported(reason).
-using Make = Outcome<std::unique_ptr<Runnable>> (*)(const Case& what, Arena& arena);
-
 Outcome<std::unique_ptr<Runnable>> make_gemm(const Case& what, Arena& arena);
 Outcome<std::unique_ptr<Runnable>> make_attention(const Case& what, Arena& arena);
 Outcome<std::unique_ptr<Runnable>> make_stream(const Case& what, Arena& arena);
-Outcome<std::unique_ptr<Runnable>> make_layer(const Case& what, Arena& arena);
 Outcome<std::unique_ptr<Runnable>> make_bandwidth(const Case& what, Arena& arena);
 Outcome<std::unique_ptr<Runnable>> make_launch(const Case& what, Arena& arena);
-
-/// {"gemm", make_gemm}, … : the hand-written table in families.cpp; null when there is no such op.
-Make find_family(std::string_view op);
 
 /// Library versions for the run's header ("cublaslt" -> "13.1.0", "cudnn" -> "9.14.0").
 Fields gemm_versions();

@@ -1,6 +1,5 @@
-// The stream family: one table of kinds, and a Runnable that allocates, rotates, launches and checks any of them.
+// The stream family: a Runnable that allocates, rotates, launches and checks any kind of stream kernel.
 #include <algorithm>
-#include <array>
 
 #include "measure/reference_device.h"
 #include "measure/runnable.h"
@@ -9,17 +8,6 @@
 
 namespace tilewright::measure {
 namespace {
-
-struct Kind {
-    std::string_view name;
-    Kernel (*make)(const Request&);
-};
-
-constexpr std::array kinds = {
-    Kind{"layernorm", layer_norm_kernel}, Kind{"rmsnorm", rms_norm_kernel},  Kind{"gelu", gelu_kernel},
-    Kind{"swiglu", swiglu_kernel},        Kind{"residual", residual_kernel}, Kind{"bias", bias_kernel},
-    Kind{"rotary", rotary_kernel},        Kind{"softmax", softmax_kernel},   Kind{"embedding", embedding_kernel},
-    Kind{"crossentropy", loss_kernel},    Kind{"adamw", adamw_kernel}};
 
 std::size_t size_of(const Buffer& buffer) {
     return static_cast<std::size_t>(buffer.count) * static_cast<std::size_t>(element_bytes(buffer.type));
@@ -66,7 +54,6 @@ public:
     }
 
     Outcome<double> check(unsigned seed) override {
-        if (!kernel_.expect) return unsupported("nothing comes out of it");
         Values values;
         for (std::size_t i = 0; i < kernel_.buffers.size(); ++i) {
             Outcome<Vector> filled = prepare(kernel_.buffers[i], sets_[0][i], seed + static_cast<unsigned>(i));
@@ -135,17 +122,13 @@ private:
 }  // namespace
 
 Outcome<std::unique_ptr<Runnable>> make_stream(const Case& what, Arena& arena) {
-    const auto kind =
-        std::find_if(kinds.begin(), kinds.end(), [&](const Kind& k) { return k.name == what.word("kind"); });
-    if (kind == kinds.end()) return unsupported("no such kernel");
     Request request;
     request.e = {find_named<Precision>(what.word("dtype")).value_or(Precision::Bf16), what.integer("rows"),
                  what.integer("width")};
     request.backward = what.word("pass") == "backward";
-    request.fused = what.word("form") == "fused";
     if (request.e.rows < 1 || request.e.width < 1) return unsupported("a dimension is 0");
-    Kernel kernel = kind->make(request);
-    if (!kernel.run) return unsupported("the kernel has no such form");
+    Kernel kernel = stream_kernel(what.word("kind"), what.word("form"), request);
+    if (!kernel.run) return unsupported("there is no such kernel in this pass and form");
     auto op = std::make_unique<StreamOp>(std::move(kernel), request);
     TW_TRY(op->set_up(arena));
     return std::unique_ptr<Runnable>(std::move(op));

@@ -1,12 +1,13 @@
-// Everything a layer launches that is neither a matmul nor attention, as our own kernels: storage in bf16 or fp16, sums
-// and functions in fp32. Each struct is one kernel with its operands; `launch` enqueues it. Optional operands are null.
+// The kernels that stream memory, as our own: one plain vectorised kernel for each kind and pass. Storage in bf16 or
+// fp16, sums and functions in fp32. Each struct is one kernel with its operands; `launch` enqueues it. Optional
+// operands are null.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
 
-#include "measure/outcome.h"
+#include "measure/fault.h"
 #include "tilewright/shape.h"
 #include "tilewright/workload.h"
 
@@ -19,29 +20,25 @@ struct Extent {
     std::int64_t width = 0;
 };
 
-/// y = norm(x + residual); the sum is kept when `sum` is given. Mean and inverse deviation are saved per row.
-/// Neither `sum` nor y overlays x or the residual.
+/// y = norm(x). Mean and inverse deviation are saved per row.
 struct NormForward {
     Extent extent;
     NormKind kind = NormKind::Layer;
     const void* x = nullptr;
-    const void* residual = nullptr;
     const void* gamma = nullptr;
     const void* beta = nullptr;
-    void* sum = nullptr;
     void* y = nullptr;
     float* mean = nullptr;
     float* deviation = nullptr;  ///< 1 / sqrt(variance + epsilon)
 };
 Status launch(const NormForward& norm, cudaStream_t stream);
 
-/// grad_x = gradient of the norm (+ residual); column sums go through `partials` to grad_gamma and grad_beta.
+/// grad_x = gradient of the norm; column sums go through `partials` to grad_gamma and grad_beta.
 struct NormBackward {
     Extent extent;
     NormKind kind = NormKind::Layer;
     const void* x = nullptr;
     const void* grad_y = nullptr;
-    const void* residual = nullptr;
     const void* gamma = nullptr;
     const float* mean = nullptr;
     const float* deviation = nullptr;
@@ -52,19 +49,26 @@ struct NormBackward {
 };
 Status launch(const NormBackward& norm, cudaStream_t stream);
 
+/// sums[width] = sum over the rows of `x`.
+struct ColumnSum {
+    Extent extent;
+    const void* x = nullptr;
+    void* sums = nullptr;
+    float* partials = nullptr;
+};
+Status launch(const ColumnSum& sum, cudaStream_t stream);
+
 /// Bytes of `partials` that every kernel with column sums over `width` columns may use.
 std::size_t partial_bytes(std::int64_t width);
 
 /// Elementwise kernels over whole matrices.
 enum class Map {
-    Add,           ///< y = a + b
-    Bias,          ///< y = a + b, b one row
-    Gelu,          ///< y = gelu(a)
-    BiasGelu,      ///< y = gelu(a + b), b one row
-    GeluBackward,  ///< y = b * gelu'(a)
-    Silu,          ///< y = silu(a)
-    SiluBackward,  ///< y = b * silu'(a)
-    Multiply,      ///< y = a * b
+    Add,             ///< y = a + b
+    Bias,            ///< y = a + b, b one row
+    Gelu,            ///< y = gelu(a)
+    GeluBackward,    ///< y = b * gelu'(a)
+    Swiglu,          ///< y = silu(gate) * up; a has rows of 2 * width: the gates, then the ups
+    SwigluBackward,  ///< y = the gradient of a, b that of silu(gate) * up
 };
 struct Pointwise {
     Extent extent;
@@ -75,46 +79,21 @@ struct Pointwise {
 };
 Status launch(const Pointwise& pointwise, cudaStream_t stream);
 
-/// y = silu(gate) * up with rows of 2 * width: the gates, then the ups. With grad_y: y is the gradient of gate_up.
-struct Swiglu {
-    Extent extent;  ///< of silu(gate) * up
-    const void* gate_up = nullptr;
-    const void* grad_y = nullptr;
-    void* y = nullptr;
-};
-Status launch(const Swiglu& swiglu, cudaStream_t stream);
-
-/// Turns the first `heads` heads of every row in place or into y; row r is at position r % positions.
+/// Turns the heads of every row in place; row r is at position r % positions.
 struct Rotary {
-    Extent extent;  ///< width: elements from one row to the next
-    std::int64_t heads = 0;
+    Extent extent;
     std::int64_t head_dim = 0;
     std::int64_t positions = 0;
     float direction = 1.0F;        ///< -1: the backward pass
     const float* table = nullptr;  ///< [positions][head_dim / 2] of (cos, sin), see fill_rotary_table
-    const void* x = nullptr;
-    void* y = nullptr;
+    void* x = nullptr;
 };
 Status launch(const Rotary& rotary, cudaStream_t stream);
 Status fill_rotary_table(float* table, std::int64_t positions, std::int64_t head_dim, cudaStream_t stream);
 
-/// sums[width] = sum over the rows of `x`; with `gelu_input`, of x * gelu'(gelu_input), which is also written to y.
-struct ColumnSum {
-    Extent extent;
-    const void* x = nullptr;
-    const void* gelu_input = nullptr;
-    void* y = nullptr;
-    void* sums = nullptr;
-    float* partials = nullptr;
-};
-Status launch(const ColumnSum& sum, cudaStream_t stream);
-
-/// y = softmax(scale * x) row by row; with `queries`, row r sees width - queries + 1 + r % queries elements, the rest
-/// is written as zero. With grad_y: x is the softmax's result and y its gradient.
+/// y = softmax(x) row by row. With grad_y: x is the softmax's result and y its gradient.
 struct Softmax {
     Extent extent;
-    float scale = 1.0F;
-    std::int64_t queries = 0;  ///< 0: no causal mask
     const void* x = nullptr;
     const void* grad_y = nullptr;
     void* y = nullptr;
@@ -145,11 +124,8 @@ struct Embedding {
 Status launch(const Embedding& embedding, cudaStream_t stream);
 
 /// One AdamW step over `count` parameters: fp32 master copy and moments, 16-bit gradient in, 16-bit parameter out.
-/// Parts say what one kernel does: all of it, or one of the three an unfused optimizer launches.
-enum class AdamPart { All, FirstMoment, SecondMoment, Update };
 struct AdamStep {
     Precision type = Precision::Bf16;
-    AdamPart part = AdamPart::All;
     std::int64_t count = 0;
     float rate = 1e-3F, beta1 = 0.9F, beta2 = 0.95F, epsilon = 1e-8F, decay = 0.1F;
     float bias1 = 1.0F, bias2 = 1.0F;  ///< 1 - beta^step

@@ -88,6 +88,20 @@ Sample keyed(const Job& job, const std::string& device) {
     return sample;
 }
 
+struct Cube {
+    const char* m;
+    const char* n;
+    const char* k;
+};
+
+constexpr Cube cubes[] = {{"4096", "4096", "4096"}, {"8192", "8192", "8192"},  {"8448", "8192", "8192"},
+                          {"8448", "8448", "4096"}, {"16896", "8192", "4096"}, {"16384", "8192", "8192"},
+                          {"8192", "4096", "16384"}};
+
+void append_clocks(std::vector<Job>& jobs, const Case& what, std::initializer_list<ClockMode> clocks) {
+    for (const ClockMode clock : clocks) jobs.push_back({what, clock});
+}
+
 void count(const Sample& sample, SweepResult& result) {
     if (sample.status == SampleStatus::Ok) ++result.measured;
     if (sample.status == SampleStatus::Unsupported) ++result.unsupported;
@@ -119,6 +133,28 @@ Result<std::vector<Job>> plan_jobs(const Options& options, std::string_view csv)
     if (options.shuffle) {
         std::mt19937_64 random(*options.shuffle);
         for (std::size_t i = jobs.size(); i > 1; --i) std::swap(jobs[i - 1], jobs[random() % i]);
+    }
+    return jobs;
+}
+
+std::vector<Job> peak_jobs() {
+    std::vector<Job> jobs;
+    for (const char* kind : {"graph", "eager"})
+        append_clocks(jobs, {"launch", {{"kind", kind}}, {}}, {ClockMode::Quick});
+    for (std::int64_t mib = 1; mib <= 8192; mib *= 2) {
+        for (const char* kind : {"copy", "read"}) {
+            append_clocks(jobs, {"bandwidth", {{"kind", kind}, {"bytes", std::to_string(mib << 20)}}, {}},
+                          {ClockMode::Quick});
+        }
+    }
+    for (const char* dtype : {"bf16", "fp16", "fp8", "tf32"}) {
+        for (const Cube& cube : cubes) {
+            const Case what{
+                "gemm",
+                {{"layout", "TN"}, {"m", cube.m}, {"n", cube.n}, {"k", cube.k}, {"batch", "1"}, {"dtype", dtype}},
+                {}};
+            append_clocks(jobs, what, {ClockMode::Burst, ClockMode::Sustained});
+        }
     }
     return jobs;
 }

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "measure/case.h"
+#include "measure/fault.h"
 #include "measure/journal.h"
 #include "measure/options.h"
-#include "measure/outcome.h"
 #include "tilewright/result.h"
 
 namespace tilewright::measure {
@@ -22,6 +22,10 @@ struct Job {
 
 /// The jobs that flags and a CSV file (its text, or empty) ask for, in the order they are run.
 Result<std::vector<Job>> plan_jobs(const Options& options, std::string_view csv);
+
+/// What is run to learn the device's ceilings: products that are fast on any recent GPU in every precision, burst and
+/// sustained; copies and reads from 1 MiB to 8 GiB; an empty kernel in a graph and launched by the host.
+std::vector<Job> peak_jobs();
 
 /// Rough seconds that jobs take, from what each mode needs at least; large ops take longer.
 double planned_seconds(const std::vector<Job>& jobs);

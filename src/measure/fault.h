@@ -3,7 +3,8 @@
 
 #include <string>
 #include <utility>
-#include <variant>
+
+#include "tilewright/result.h"
 
 namespace tilewright::measure {
 
@@ -19,23 +20,7 @@ inline Fault failed(std::string reason) { return {std::move(reason), false, fals
 
 /// A value, or why there is none.
 template <class T>
-class [[nodiscard]] Outcome {
-public:
-    Outcome(T value) : state_(std::in_place_index<0>, std::move(value)) {}      // NOLINT: implicit by design
-    Outcome(Fault fault) : state_(std::in_place_index<1>, std::move(fault)) {}  // NOLINT
-
-    bool ok() const { return state_.index() == 0; }
-    explicit operator bool() const { return ok(); }
-    const T& operator*() const& { return std::get<0>(state_); }
-    T& operator*() & { return std::get<0>(state_); }
-    T&& operator*() && { return std::get<0>(std::move(state_)); }
-    const T* operator->() const { return &std::get<0>(state_); }
-    T* operator->() { return &std::get<0>(state_); }
-    const Fault& fault() const { return std::get<1>(state_); }
-
-private:
-    std::variant<T, Fault> state_;
-};
+using Outcome = Result<T, Fault>;
 
 struct Done {};
 

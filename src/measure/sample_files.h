@@ -1,4 +1,5 @@
-// What sample files hold: list (counts), show (one line a sample), merge (several into one, nothing lost).
+// What sample files hold: list (counts), show (one line a sample), merge (several into one, nothing lost), and how far
+// two runs of the same ops differ, which says what a sample is worth.
 #pragma once
 
 #include <string>
@@ -33,5 +34,24 @@ std::string merge_note(const Merged& merged);  ///< how many were kept, and what
 
 /// The best product of each type and clock mode, bandwidths by size, and launch costs.
 std::string peak_text(const std::vector<Sample>& samples);
+
+/// Relative differences |a - b| / min(a, b) over the keys that both files hold.
+struct Difference {
+    double mean = 0.0;
+    double median = 0.0;
+    double p90 = 0.0;
+};
+
+struct Spread {
+    ClockMode clock = ClockMode::Quick;
+    std::size_t pairs = 0;
+    Difference time;
+    Difference cycles;
+};
+
+/// One row for each clock mode that both runs have; of duplicates the first counts.
+std::vector<Spread> spread_of(const std::vector<Sample>& a, const std::vector<Sample>& b);
+
+std::string spread_table(const std::vector<Spread>& rows);
 
 }  // namespace tilewright::measure
