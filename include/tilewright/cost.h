@@ -39,8 +39,8 @@ struct Cost {
 };
 
 /// A device and a profile made ready for the inner loop: everything that does not depend on the kernel is computed
-/// once, and shared by all copies.
-class Pricer {
+/// once, and shared by all copies. It also knows what the device's libraries choose.
+class Pricer final : public Choices {
 public:
     Pricer(Device device, Profile profile, Clock clock = Clock::Sustained);
 
@@ -50,15 +50,19 @@ public:
     Pricer at(Clock clock) const { return {ready_, clock}; }
 
     Cost price(const Gemm& gemm) const;
-    Cost price(const Attention& attention) const;
+    Cost price(const Attention& attention) const;  ///< with the kernels that `specialize` puts in
     Cost price(const Stream& stream) const;
     Cost price(const Collective& collective) const;
-    Cost price(const Op& op) const;  ///< of one launch
+    Cost price(const Op& op) const;  ///< of one launch, with the kernels that `specialize` puts in
 
-    Cost burst(const Op& op) const;  ///< the same at the top clock, whatever this pricer's
+    Cost burst(const Op& op) const;   ///< the same at the top clock, whatever this pricer's
+    Cost kernel(const Op& op) const;  ///< of exactly one kernel of a specialised graph, at the top clock
     /// The share of the top clock at which kernels like this one, run on and on, meet the board's power limit; 1 where
     /// they do not, or the pricer's clock is burst.
     double settled_clock(const Cost& burst) const;
+
+    AttentionBackend backend(const Attention& call) const override;
+    bool faster(std::span<const Op> kernels, const Op& than) const override;
 
     /// Data-sheet rate at which this precision runs here; a mode the part lacks runs at the next wider one.
     FlopsPerSecond peak(Precision precision) const { return ready_->peak[static_cast<std::size_t>(precision)]; }
@@ -66,9 +70,7 @@ public:
 private:
     friend class GemmPricing;
     Cost burst(const Gemm& gemm) const;
-    Cost as_it_is(const Gemm& gemm) const;      ///< without padding
-    Cost maybe_padded(const Gemm& gemm) const;  ///< without what a bias costs
-    Cost physics(const Gemm& gemm) const;       ///< without what was learnt beyond it either
+    Cost physics(const Gemm& gemm) const;  ///< without what was learnt beyond it
 
     /// Of a product, in seconds.
     struct Physics {
@@ -76,14 +78,13 @@ private:
     };
     Physics physical_time(const Gemm& gemm) const;  ///< as `physics`
     double learnt_time(const Gemm& gemm, const Physics& physics) const;
+    double burst_time(const Op& op) const;  ///< seconds of all launches of one kernel
     Cost burst(const Attention& attention) const;
     Cost burst(const Stream& stream) const;
     Cost burst(const Collective& collective) const;
     Cost settled(const Cost& burst) const;
     Cost walk(const Attention& attention, const AttentionProfile& kernels) const;
     Cost decode(const Attention& attention, const AttentionProfile& kernels) const;
-    Cost padding(const Attention& attention) const;
-    Cost unfused(const Attention& attention) const;
 
     /// Two numbers that are computed with at once, as every processor of today can.
     using Lanes [[gnu::vector_size(2 * sizeof(double))]] = double;
@@ -133,9 +134,6 @@ GemmFamily family_of(const Gemm& gemm);
 /// Whether it takes another family than that for whole 16-byte words.
 inline bool has_narrow_rows(const Gemm& gemm) { return family_of(gemm) != GemmFamily::Whole; }
 
-/// The largest power of two of bytes, from 2 to 128, that divides every contiguous row of the operands.
-int row_bytes(const Gemm& gemm);
-
 /// The kernels by whose intervals an op is priced.
 KernelClass class_of(const Gemm& gemm);
 KernelClass class_of(const Attention& attention);
@@ -153,8 +151,9 @@ struct PricedOp {
 
 /// The price of a whole graph: kernels one after another.
 struct GraphCost {
-    std::vector<PricedOp> ops;
-    Cost sum;  ///< times, intervals and terms of all launches added; evidence is the worst among them
+    std::vector<PricedOp> ops;  ///< specialised: every kernel that is launched
+    Flops flops;                ///< of the graph as it was lowered
+    Cost sum;                   ///< times, intervals and terms of all launches added; evidence is the worst among them
     Seconds
         host_time;  ///< what launching them one by one takes the host; bounds eager execution when longer than sum.time
     std::int64_t launches = 0;
@@ -163,7 +162,7 @@ struct GraphCost {
 
 GraphCost price(const OpGraph& graph, const Pricer& pricer);
 
-/// FLOPs of the graph over what the data-sheet peak could do in that time.
+/// FLOPs of the graph as lowered over what the data-sheet peak could do in that time.
 double model_flops_utilization(const GraphCost& cost, const Pricer& pricer, Precision precision);
 
 }  // namespace tilewright

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <variant>
 #include <vector>
@@ -27,8 +28,6 @@ struct Gemm {
     std::int64_t batch = 1;
     Precision precision = Precision::Bf16;
     bool grouped = false;
-    bool pads = false;  ///< the runtime copies operands into whole 16-byte rows first where that is faster
-    bool bias = false;  ///< such a runtime adds a bias to the rows of the result
 
     friend bool operator==(const Gemm&, const Gemm&) = default;
 };
@@ -47,7 +46,7 @@ struct Attention {
     std::int64_t window = 0;  ///< 0: full
     bool causal = true;
     AttentionPass pass = AttentionPass::Forward;
-    AttentionBackend backend = AttentionBackend::Auto;  ///< Auto is resolved by the device when priced
+    AttentionBackend backend = AttentionBackend::Auto;  ///< Auto: as the device has it, see `specialize`
     Precision precision = Precision::Bf16;
 
     friend bool operator==(const Attention&, const Attention&) = default;
@@ -148,7 +147,7 @@ enum class Pass { Forward, Backward, Update, Recompute };
 /// Which stretch of the model a kernel belongs to.
 enum class Part { Embedding, Layer, Head, Update };
 
-/// One kernel, launched `count` times in a step.
+/// One kernel, launched `count` times in a step; as lowered, what `specialize` may make several of.
 struct Op {
     std::string_view name;  ///< a string literal: "qkv", "mlp up", "attention score", "qkv dW", …
     Component component = Component::Mlp;
@@ -158,6 +157,14 @@ struct Op {
     Bytes saved;  ///< activation memory one launch keeps for the backward pass
     Part part = Part::Layer;
     bool ends_layer = false;  ///< forward: the layer's own backward pass needs nothing that this kernel writes
+
+    // a product, before `specialize` has decided
+    bool pads = false;       ///< the runtime copies operands into whole 16-byte rows first where that is faster
+    bool adds_bias = false;  ///< such a runtime adds a bias to the rows of the result
+
+    // a kernel that `specialize` has put in
+    std::string_view origin{};   ///< the lowered op of which it does a part; empty: it is the op itself
+    bool for_alignment = false;  ///< aligned sizes would spare it: all of its time is what alignment costs
 };
 
 /// The kernels of one step on one GPU, in launch order (a layer's kernels once, with count = layers).
@@ -170,6 +177,23 @@ struct OpGraph {
 /// each other (see `validate(shape, workload)`).
 OpGraph lower(const Shape& shape, const Workload& workload);
 
+/// What a lowered op leaves to the device.
+class Choices {
+public:
+    /// The back end that runs this call: never Auto, and Unfused where no fused kernel takes it.
+    virtual AttentionBackend backend(const Attention& call) const = 0;
+    /// Whether these kernels, one after another, take less time than that one.
+    virtual bool faster(std::span<const Op> kernels, const Op& than) const = 0;
+
+protected:
+    ~Choices() = default;
+};
+
+/// Every op as the kernels that it is launched as: padding, copies and unfused attention are ops of their own, and
+/// nothing is left open. A specialised graph stays as it is.
+OpGraph specialize(const OpGraph& graph, const Choices& choices);
+void specialize(const Op& op, const Choices& choices, std::vector<Op>& kernels);  ///< appends them
+
 /// One layer alone, without embedding, head and optimizer. With experts, a layer that has them; with a window, a layer
 /// that has it.
 OpGraph lower_layer(const Shape& shape, const Workload& workload);
@@ -181,6 +205,9 @@ Flops flops(const Op& op);          ///< of one launch
 Bytes bytes_read(const Op& op);     ///< of one launch: each input once
 Bytes bytes_written(const Op& op);  ///< of one launch: each output once
 Flops total_flops(const OpGraph& graph);
+
+/// The largest power of two of bytes, from 2 to 128, that divides every contiguous row of the operands.
+int row_bytes(const Gemm& gemm);
 
 /// Pairs (query, key) that attention really computes: q_len * kv_len less what the causal mask and the window remove.
 double attended_pairs(const Attention& attention);

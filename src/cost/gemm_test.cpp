@@ -157,21 +157,27 @@ TEST(Gemm, NarrowRowsFarFromMultiplesOf512BytesAreStray) {
     }
 }
 
+Op padding(const Gemm& gemm) {
+    Op op;
+    op.work = gemm;
+    op.pads = true;
+    return op;
+}
+
 TEST(Gemm, OperandsArePaddedWhereThatIsFaster) {
     const Pricer pricer(h200(), assumed_profile(h200()));
-    Gemm odd{Layout::TN, 8192, 50257, 2560};
-    Gemm small{Layout::TN, 1, 50257, 2560};
+    const Gemm odd{Layout::TN, 8192, 50257, 2560};
+    const Gemm small{Layout::TN, 1, 50257, 2560};
     const Cost direct = pricer.price(odd), whole = pricer.price(Gemm{Layout::TN, 8192, 50264, 2560});
-    const Cost direct_small = pricer.price(small);
-    odd.pads = small.pads = true;
-    const Cost padded = pricer.price(odd);
+    const Cost padded = pricer.price(padding(odd));
     EXPECT_LT(padded.time, direct.time);
     EXPECT_GT(padded.time, whole.time) << "the copy of the weights is not free";
     EXPECT_GT(padded.term(Term::Alignment).value, 0.0);
     Seconds sum;
     for (const Seconds term : padded.terms) sum += term;
     EXPECT_NEAR(sum / padded.time, 1.0, 1e-9);
-    EXPECT_EQ(pricer.price(small).time, direct_small.time) << "one row is read faster than its matrix is copied";
+    EXPECT_EQ(pricer.price(padding(small)).time, pricer.price(small).time)
+        << "one row is read faster than its matrix is copied";
 }
 
 TEST(Gemm, ABiasIsCopiedIntoResultsWhoseRowsAreWidened) {
@@ -181,10 +187,11 @@ TEST(Gemm, ABiasIsCopiedIntoResultsWhoseRowsAreWidened) {
         bool copied;
     };
     for (const Case& c : {Case{20480, false}, {20560, true}, {1056, true}, {1000, false}}) {
-        Gemm gemm{Layout::TN, 8192, c.n, 5120};
-        const Cost plain = pricer.price(gemm);
-        gemm.bias = true;
-        const Cost biased = pricer.price(gemm);
+        Op op;
+        op.work = Gemm{Layout::TN, 8192, c.n, 5120};
+        const Cost plain = pricer.price(op);
+        op.adds_bias = true;
+        const Cost biased = pricer.price(op);
         EXPECT_EQ(biased.time > plain.time, c.copied) << c.n;
         EXPECT_EQ(biased.term(Term::Alignment) > plain.term(Term::Alignment), c.copied) << c.n;
     }
@@ -192,9 +199,8 @@ TEST(Gemm, ABiasIsCopiedIntoResultsWhoseRowsAreWidened) {
 
 TEST(Gemm, PaddingCopiesWeightsOnceTheGradientAndTheResultOfGaps) {
     const Pricer pricer(h200(), assumed_profile(h200()));
-    const auto copies = [&](Gemm gemm, Gemm whole) {
-        gemm.pads = true;
-        return pricer.price(gemm).time - pricer.price(whole).time;
+    const auto copies = [&](const Gemm& gemm, const Gemm& whole) {
+        return pricer.price(padding(gemm)).time - pricer.price(whole).time;
     };
     const Seconds weights = copies({Layout::TN, 8192, 15360, 5140}, {Layout::TN, 8192, 15360, 5144});
     const Seconds both = copies({Layout::NN, 8192, 15360, 5140}, {Layout::NN, 8192, 15360, 5144});

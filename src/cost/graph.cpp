@@ -28,9 +28,11 @@ double clock_of(const std::vector<PricedOp>& ops, const Pricer& pricer, bool upd
 
 GraphCost price(const OpGraph& graph, const Pricer& pricer) {
     GraphCost result;
+    result.flops = total_flops(graph);
     result.sum.evidence = Evidence::Measured;
-    result.ops.reserve(graph.ops.size());
-    for (const Op& op : graph.ops) result.ops.push_back({op, pricer.burst(op), {}});
+    const OpGraph launched = specialize(graph, pricer);
+    result.ops.reserve(launched.ops.size());
+    for (const Op& op : launched.ops) result.ops.push_back({op, pricer.kernel(op), {}});
     result.clock = clock_of(result.ops, pricer, false);
     const double update_clock = clock_of(result.ops, pricer, true);
     for (PricedOp& priced : result.ops) {
@@ -47,9 +49,7 @@ GraphCost price(const OpGraph& graph, const Pricer& pricer) {
 
 double model_flops_utilization(const GraphCost& cost, const Pricer& pricer, Precision precision) {
     if (cost.sum.time.value <= 0.0) return 0.0;
-    Flops total;
-    for (const PricedOp& priced : cost.ops) total += flops(priced.op) * static_cast<double>(priced.op.count);
-    return (total / cost.sum.time) / pricer.peak(precision);
+    return (cost.flops / cost.sum.time) / pricer.peak(precision);
 }
 
 }  // namespace tilewright

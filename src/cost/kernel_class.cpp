@@ -1,18 +1,7 @@
 // Which kernels' intervals an op is priced by.
-#include <algorithm>
-#include <bit>
-
 #include "tilewright/cost.h"
 
 namespace tilewright {
-
-int row_bytes(const Gemm& gemm) {
-    const std::int64_t element = element_bytes(gemm.precision);
-    const std::int64_t result = std::max<std::int64_t>(2, element);  // C has two bytes an element at least
-    const std::int64_t row_of_n = gemm.n * (gemm.layout == Layout::TN ? result : element);
-    const std::int64_t row_of_a = (gemm.layout == Layout::NT ? gemm.m : gemm.k) * element;
-    return 1 << std::clamp(std::countr_zero(static_cast<std::uint64_t>(row_of_n | row_of_a)), 1, 7);
-}
 
 KernelClass class_of(const Gemm& gemm) {
     if (gemm.precision == Precision::Fp8) return KernelClass::GemmFp8;

@@ -24,7 +24,7 @@ double Pricer::learnt_time(const Gemm& gemm, const Physics& physics) const {
     return std::max(time, physics.roofline);
 }
 
-Cost Pricer::as_it_is(const Gemm& gemm) const {
+Cost Pricer::burst(const Gemm& gemm) const {
     Cost cost = physics(gemm);
     const Interval within = interval(profile(), class_of(gemm), cost.bound);
     cost.low = cost.time * within.low;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cost/explain.h"
 #include "tilewright/cost.h"
 
 namespace tilewright {
@@ -85,12 +86,48 @@ Pricer::Pricer(std::shared_ptr<const Ready> ready, Clock clock)
     power_budget_ = std::max(1.0, (ready_->device.power - power.idle).value);
 }
 
+Cost Pricer::kernel(const Op& op) const {
+    const Cost cost = std::visit([this](const auto& work) { return burst(work); }, op.work);
+    return op.for_alignment ? for_alignment(cost) : cost;
+}
+
+/// Bound by what bounds the kernel that takes longest.
 Cost Pricer::burst(const Op& op) const {
-    return std::visit([this](const auto& work) { return burst(work); }, op.work);
+    std::vector<Op> kernels;
+    specialize(op, *this, kernels);
+    if (kernels.size() == 1) return kernel(kernels.front());
+    Cost sum;
+    sum.evidence = Evidence::Measured;
+    double longest = 0.0;
+    for (const Op& each : kernels) {
+        const Cost cost = kernel(each);
+        const double launches = static_cast<double>(each.count) / static_cast<double>(op.count);
+        add(sum, cost, launches);
+        if (cost.time.value * launches > longest) sum.bound = cost.bound;
+        longest = std::max(longest, cost.time.value * launches);
+    }
+    return sum;
+}
+
+/// As `kernel`, without what explains it.
+double Pricer::burst_time(const Op& op) const {
+    const Gemm* gemm = std::get_if<Gemm>(&op.work);
+    const double each = gemm != nullptr ? learnt_time(*gemm, physical_time(*gemm)) : kernel(op).time.value;
+    return each * static_cast<double>(op.count);
+}
+
+bool Pricer::faster(std::span<const Op> kernels, const Op& than) const {
+    double time = 0.0;
+    for (const Op& op : kernels) time += burst_time(op);
+    return time < burst_time(than);
 }
 
 Cost Pricer::price(const Gemm& gemm) const { return settled(burst(gemm)); }
-Cost Pricer::price(const Attention& attention) const { return settled(burst(attention)); }
+Cost Pricer::price(const Attention& attention) const {
+    Op op;
+    op.work = attention;
+    return price(op);
+}
 Cost Pricer::price(const Stream& stream) const { return settled(burst(stream)); }
 Cost Pricer::price(const Collective& collective) const { return settled(burst(collective)); }
 Cost Pricer::price(const Op& op) const { return settled(burst(op)); }

@@ -21,22 +21,13 @@ bool is_workload(std::string_view dimension) {
     return dimension == "batch" || dimension == "seq" || dimension == "tp" || dimension == "pp";
 }
 
-template <class Measure>
-double sum_without_update(const GraphCost& step, Measure measure) {
+/// The optimizer left out.
+double time(const GraphCost& step) {
     double sum = 0.0;
     for (const PricedOp& priced : step.ops) {
-        if (priced.op.pass != Pass::Update) sum += measure(priced);
+        if (priced.op.pass != Pass::Update) sum += priced.total.value;
     }
     return sum;
-}
-
-double work(const GraphCost& step) {
-    return sum_without_update(
-        step, [](const PricedOp& priced) { return flops(priced.op).value * static_cast<double>(priced.op.count); });
-}
-
-double time(const GraphCost& step) {
-    return sum_without_update(step, [](const PricedOp& priced) { return priced.total.value; });
 }
 
 /// What a kernel takes longer than in a trial at equal work, in all and by term.
@@ -54,7 +45,7 @@ struct Loss {
 void add(std::map<std::string_view, Loss>& losses, const GraphCost& step, double scale) {
     for (const PricedOp& priced : step.ops) {
         if (priced.op.pass == Pass::Update) continue;
-        Loss& loss = losses[priced.op.name];
+        Loss& loss = losses[lowered_name(priced.op)];
         loss.attention = priced.op.component == Component::Attention;
         loss.time += priced.total.value * scale;
         const double launches = static_cast<double>(priced.op.count) * scale;
@@ -104,7 +95,7 @@ std::optional<Trial> attempt(const LintInput& input, std::string_view dimension,
         return std::nullopt;
     }
     trial.step = price(lower(shape, workload), input.pricer);
-    trial.scale = work(input.step) / work(trial.step);
+    trial.scale = input.step.flops / trial.step.flops;
     trial.change.parameter_change = parameter_change(input, trial.change);
     trial.change.gain = is_workload(dimension) ? saved(input, trial) : input.step.sum.time - trial.step.sum.time;
     return trial;

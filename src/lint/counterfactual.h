@@ -46,6 +46,9 @@ Seconds saved(const LintInput& input, const Trial& trial, Term term, Part part);
 /// besides is due to it too.
 Seconds saved_by_alignment(const LintInput& input, const Trial& trial);
 
+/// The lowered op that a kernel is, or is part of.
+inline std::string_view lowered_name(const Op& op) { return op.origin.empty() ? op.name : op.origin; }
+
 /// Of what a product loses, the share of alignment from which on all of it is put down to that.
 constexpr double alignment_decides = 0.1;
 

@@ -26,6 +26,17 @@ std::vector<Verdict> try_around(const LintInput& input, const Subject& subject, 
     return nearest_good(input, verdicts);
 }
 
+/// Whether alignment costs the product, with the copies around it, so much that it decides which kernels it takes.
+bool is_unaligned(const LintInput& input, const Op& product) {
+    Seconds time, alignment;
+    for (const PricedOp& priced : input.step.ops) {
+        if (lowered_name(priced.op) != lowered_name(product) || priced.op.pass != product.pass) continue;
+        time += priced.cost.time;
+        alignment += priced.cost.term(Term::Alignment);
+    }
+    return alignment >= alignment_decides * time;
+}
+
 /// The kernel on which the most time is lost past the edge.
 const PricedOp* worst_past(const LintInput& input, Term term, bool (*past)(const Gemm&, const Cost&)) {
     const PricedOp* worst = nullptr;
@@ -34,8 +45,9 @@ const PricedOp* worst_past(const LintInput& input, Term term, bool (*past)(const
     };
     for (const PricedOp& priced : input.step.ops) {
         const Gemm* gemm = std::get_if<Gemm>(&priced.op.work);
-        const bool unaligned = priced.cost.term(Term::Alignment) >= alignment_decides * priced.cost.time;
-        if (gemm && !unaligned && past(*gemm, priced.cost) && (!worst || lost(priced) > lost(*worst))) worst = &priced;
+        if (gemm && !is_unaligned(input, priced.op) && past(*gemm, priced.cost) &&
+            (!worst || lost(priced) > lost(*worst)))
+            worst = &priced;
     }
     return worst && lost(*worst) >= input.floor ? worst : nullptr;
 }

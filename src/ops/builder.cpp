@@ -78,12 +78,13 @@ void Builder::linear(const Linear& l) {
         sizes.batch = batch;
         sizes.precision = precision;
         sizes.grouped = grouped;
-        sizes.pads = compiled;
-        return Op{name, l.component, Pass::Forward, 1, sizes, {kept}};
+        Op op{name, l.component, Pass::Forward, 1, sizes, {kept}};
+        op.pads = compiled;
+        return op;
     };
-    Gemm product{Layout::TN, rows, l.out, l.in};
-    product.bias = compiled && l.bias;
-    forward(gemm(l.names.forward, product, saved));
+    Op product = gemm(l.names.forward, {Layout::TN, rows, l.out, l.in}, saved);
+    product.adds_bias = compiled && l.bias;
+    forward(product);
     if (l.bias && !ideal) {
         const double shrink = 1.0 / static_cast<double>(rows);
         backward(Piece{l.names.bias, l.component, StreamKind::Columns, rows * batch, l.out, 1, shrink});

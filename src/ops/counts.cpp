@@ -1,6 +1,7 @@
 // What one launch computes and moves: FLOPs of products (a multiply-add is two), each operand read and each result
 // written once. docs/lowering.md has the formulas.
 #include <algorithm>
+#include <bit>
 
 #include "ops/shard.h"
 #include "tilewright/ops.h"
@@ -69,6 +70,14 @@ Bytes written(const Stream& s) { return s.written; }
 Bytes written(const Collective& c) { return c.bytes; }
 
 }  // namespace
+
+int row_bytes(const Gemm& gemm) {
+    const std::int64_t element = element_bytes(gemm.precision);
+    const std::int64_t result = std::max<std::int64_t>(2, element);  // C has two bytes an element at least
+    const std::int64_t row_of_n = gemm.n * (gemm.layout == Layout::TN ? result : element);
+    const std::int64_t row_of_a = (gemm.layout == Layout::NT ? gemm.m : gemm.k) * element;
+    return 1 << std::clamp(std::countr_zero(static_cast<std::uint64_t>(row_of_n | row_of_a)), 1, 7);
+}
 
 double attended_pairs(const Attention& a) {
     const std::int64_t limit = a.window > 0 ? std::min(a.window, a.kv_len) : a.kv_len;

@@ -193,7 +193,8 @@ bool lowering::is_kept(const Op& op, Recompute recompute) {
 
 bool is_recomputed(const Op& op, Recompute recompute) {
     if (op.part != Part::Layer || op.pass != Pass::Forward || recompute == Recompute::None) return false;
-    const bool scores = op.component == Component::Attention && !std::holds_alternative<Attention>(op.work);
+    const bool fused = std::holds_alternative<Attention>(op.work) || !op.origin.empty();
+    const bool scores = op.component == Component::Attention && !fused;
     if (recompute == Recompute::Selective) return scores;
     return recompute == Recompute::Full || !op.ends_layer;
 }

@@ -29,7 +29,6 @@ void take(Pieces& pieces, const PricedOp& priced) {
     for (const auto& [name, mode] : names<Recompute>) {
         if (is_recomputed(op, mode)) add(pieces.again[static_cast<std::size_t>(mode)]);
     }
-    pieces.flops += flops(op).value * static_cast<double>(op.count);
 }
 
 }  // namespace
@@ -53,6 +52,7 @@ Pieces price_pieces(const Shape& shape, const Workload& workload, const Pricer& 
     Pieces pieces;
     pieces.memory = memory_pieces(shape, whole);
     for (const PricedOp& priced : cost.ops) take(pieces, priced);
+    pieces.flops = cost.flops.value;
     pieces.energy_j = cost.sum.energy_j * cost.clock * cost.clock;
     pieces.low = cost.sum.low / cost.sum.time;
     pieces.high = cost.sum.high / cost.sum.time;

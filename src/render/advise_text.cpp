@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "render/lint.h"
+#include "render/predict.h"
 #include "render/search.h"
 #include "render/table.h"
 #include "render/units.h"
@@ -66,7 +67,7 @@ void append_kernels(std::string& out, const Prediction& prediction, const Style&
     Table table(
         {{"kernel"}, {"time", Align::Right}, {"share", Align::Right}, {"bound by"}, {"lost to", Align::Left, true}});
     for (const PricedOp& priced : slowest(prediction.step, kernels_shown)) {
-        table.row({std::string(priced.op.name), time_text(priced.total), percent_text(priced.total / whole),
+        table.row({kernel_text(priced.op), time_text(priced.total), percent_text(priced.total / whole),
                    std::string(name_of(priced.cost.bound)), losses_text(priced.cost.terms, priced.cost.time, 0.03)});
     }
     table.append_to(out, style);

@@ -139,7 +139,7 @@ std::string kernels_html(const Prediction& prediction) {
     const Seconds step = prediction.step.sum.time;
     for (const PricedOp& priced : prediction.step.ops) {
         const Cost& cost = priced.cost;
-        rows.push_back({std::string(priced.op.name), fmt::format("{}", priced.op.count), size_text(priced.op),
+        rows.push_back({kernel_text(priced.op), fmt::format("{}", priced.op.count), size_text(priced.op),
                         tile_text(cost), cost.waves > 0 ? fmt::format("{:.2f}", cost.waves) : "-", time_text(cost.time),
                         fmt::format("{:+.0f} {:+.0f}%", 100.0 * (cost.low / cost.time - 1.0),
                                     100.0 * (cost.high / cost.time - 1.0)),

@@ -13,6 +13,9 @@ std::string predict_text(const Prediction& prediction, const Style& style);
 /// The kernels of the step with their terms, in one unit; each row's terms add up to its time, and so do the sums.
 std::string why_text(const Prediction& prediction, const Style& style);
 
+/// "mlp up", "mlp up: pad weights".
+std::string kernel_text(const Op& op);
+
 /// "TN 8192×2304×768": the sizes of a kernel in as few characters as they can be read in.
 std::string size_text(const Op& op);
 

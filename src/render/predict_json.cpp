@@ -37,6 +37,7 @@ void write_kernel(JsonWriter& json, const PricedOp& priced) {
     const Op& op = priced.op;
     const Cost& cost = priced.cost;
     json.object().field("name", op.name).field("component", name_of(op.component)).field("pass", name_of(op.pass));
+    if (!op.origin.empty()) json.field("part_of", op.origin);
     std::visit(WriteWork{json}, op.work);
     json.field("count", op.count).field("flops", flops(op).value);
     json.field("read_bytes", bytes_read(op).value).field("written_bytes", bytes_written(op).value);

@@ -39,7 +39,7 @@ void append_kernels(std::string& out, const GraphCost& step, const Style& style)
                  {"each", Align::Right},
                  {"bound"}});
     for (const PricedOp& priced : step.ops) {
-        table.row({std::string(priced.op.name), std::to_string(priced.op.count), size_text(priced.op),
+        table.row({kernel_text(priced.op), std::to_string(priced.op.count), size_text(priced.op),
                    tile_text(priced.cost), priced.cost.waves > 0 ? fmt::format("{:.2f}", priced.cost.waves) : "-",
                    time_text(priced.cost.time), std::string(name_of(priced.cost.bound))});
     }
@@ -79,7 +79,7 @@ void append_terms(std::string& out, const GraphCost& step, const Style& style) {
         return text == "0.000" || text == "-0.000" ? "-" : text;
     };
     for (const PricedOp& priced : slowest(step, step.ops.size())) {
-        std::vector<Cell> row = {std::string(priced.op.name)};
+        std::vector<Cell> row = {kernel_text(priced.op)};
         for (const Term term : terms)
             row.emplace_back(cell(priced.cost.term(term) * static_cast<double>(priced.op.count)));
         row.emplace_back(cell(priced.total));
@@ -96,6 +96,10 @@ void append_terms(std::string& out, const GraphCost& step, const Style& style) {
 }
 
 }  // namespace
+
+std::string kernel_text(const Op& op) {
+    return op.for_alignment ? fmt::format("{}: {}", op.origin, op.name) : std::string(op.name);
+}
 
 std::string size_text(const Op& op) { return std::visit(SizeText{}, op.work); }
 

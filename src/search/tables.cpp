@@ -56,6 +56,9 @@ void move(Op& to, const Op& a, const Op& b, double x) {
     std::visit(along_line, to.work);
 }
 
+/// Whether two ops of a graph are launched as the same kernels.
+bool is_same(const Op& a, const Op& b) { return a.work == b.work && a.pads == b.pads && a.adds_bias == b.adds_bias; }
+
 Sums sums_of(const Cost& cost) { return {cost.time.value, cost.clocked.value, cost.energy_j}; }
 
 /// Prices of kernels seen so far; a list, since a part of a step has few.
@@ -64,7 +67,7 @@ public:
     explicit Prices(const Pricer& pricer) : pricer_(pricer) {}
 
     const Sums& of(const Op& op) {
-        const auto same = [&](const Known& known) { return known.op->work == op.work; };
+        const auto same = [&](const Known& known) { return is_same(*known.op, op); };
         const auto found = std::find_if(known_.begin(), known_.end(), same);
         if (found != known_.end()) return found->sums;
         known_.push_back({&op, sums_of(pricer_.burst(op))});
@@ -129,7 +132,7 @@ std::vector<Tables::Line> Tables::lines(Part part, const OpGraph& from, const Op
     for (std::size_t i = 0; i < roles_.size(); ++i) {
         if (roles_[i].part != part) continue;
         const auto same = [&](const Line& line) {
-            return line.from.work == from.ops[i].work && line.to.work == to.ops[i].work;
+            return is_same(line.from, from.ops[i]) && is_same(line.to, to.ops[i]);
         };
         auto line = std::find_if(found.begin(), found.end(), same);
         if (line == found.end()) line = found.insert(line, {from.ops[i], to.ops[i], from.ops[i], 0.0});
