@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "tilewright/device.h"
 #include "tilewright/ops.h"
+#include "tilewright/profile.h"
 
 namespace tilewright {
 

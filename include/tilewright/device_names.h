@@ -3,9 +3,9 @@
 
 #include <array>
 
-#include "tilewright/device.h"
 #include "tilewright/names.h"
 #include "tilewright/ops.h"
+#include "tilewright/profile.h"
 
 namespace tilewright {
 

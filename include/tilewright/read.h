@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tilewright/cluster.h"
-#include "tilewright/device.h"
+#include "tilewright/profile.h"
 #include "tilewright/result.h"
 #include "tilewright/shape.h"
 #include "tilewright/workload.h"

@@ -4,8 +4,8 @@
 
 #include <array>
 
-#include "tilewright/device.h"
 #include "tilewright/ops.h"
+#include "tilewright/profile.h"
 
 namespace tilewright {
 

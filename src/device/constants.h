@@ -1,7 +1,7 @@
 // What the kernels of one architecture have in common: the constants behind an assumed profile.
 #pragma once
 
-#include "tilewright/device.h"
+#include "tilewright/profile.h"
 
 namespace tilewright {
 

@@ -1,8 +1,8 @@
 // Data sheets are checked, `auto` attention is PyTorch's choice, and every architecture has a usable assumed profile.
 #include <gtest/gtest.h>
 
-#include "tilewright/device.h"
 #include "tilewright/device_names.h"
+#include "tilewright/profile.h"
 
 namespace tilewright {
 namespace {

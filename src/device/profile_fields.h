@@ -5,8 +5,8 @@
 #include <array>
 #include <string>
 
-#include "tilewright/device.h"
 #include "tilewright/device_names.h"
+#include "tilewright/profile.h"
 
 namespace tilewright {
 

@@ -1,7 +1,7 @@
 // A profile on a sibling of the part it was fitted on: rates follow the data sheet, times of single blocks stay.
 #include <algorithm>
 
-#include "tilewright/device.h"
+#include "tilewright/profile.h"
 
 namespace tilewright {
 namespace {

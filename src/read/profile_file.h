@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "tilewright/device.h"
+#include "tilewright/profile.h"
 #include "tilewright/result.h"
 
 namespace tilewright::read {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "render/style.h"
-#include "tilewright/device.h"
+#include "tilewright/profile.h"
 #include "tilewright/shape.h"
 
 namespace tilewright::render {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "tilewright/device.h"
+#include "tilewright/profile.h"
 
 namespace tilewright::render {
 
