@@ -10,35 +10,48 @@
 
 namespace tilewright::bench {
 
-/// A device with samples here: everything held out of its profile, and layers timed in PyTorch, none of them fitted.
+/// A device with samples here: all of its kernels, and layers timed in PyTorch, none of them fitted.
+struct Committed {
+    Device device;
+    std::vector<Observation> seen;
+    std::vector<TimedLayer> layers;
+};
+
+/// The H200's, under data/samples of the source tree.
+inline Result<Committed> read_committed(const std::string& source_dir) {
+    const std::string folder = source_dir + "/data/samples/h200/";
+    Committed committed{*find_device("h200"), {}, {}};
+    for (const char* set : {"gemm-quick", "gemm-clocks", "gemm-lasting", "gemm-narrow", "gemm-long", "gemm-batched",
+                            "attention", "stream", "pytorch", "pytorch-compiled"}) {
+        const auto more = cli::read_observations(folder + set + ".jsonl.gz");
+        if (!more) return more.problems();
+        committed.seen.insert(committed.seen.end(), more->begin(), more->end());
+    }
+    committed.seen = settled(std::move(committed.seen), committed.device);
+    auto layers = cli::read_layers(folder + "layers-pytorch.jsonl.gz", "pytorch");
+    if (!layers) return layers.problems();
+    committed.layers = std::move(*layers);
+    return committed;
+}
+
+/// Everything held out, and the layers, under a profile.
+inline std::vector<Judged> judge(const Committed& committed, const Profile& profile) {
+    const Judge judge(committed.seen, committed.device, profile);
+    std::vector<Judged> points = judge.kernels(committed.seen, Split::HeldOut);
+    for (const TimedLayer& layer : committed.layers) points.push_back(judge.layer(layer));
+    return points;
+}
+
 struct JudgedDevice {
     std::string device;
     std::vector<Judged> points;
 };
 
-inline Result<JudgedDevice> judge_device(const std::string& name, const std::string& folder) {
-    const Device device = *find_device(name);
-    std::vector<Observation> seen;
-    for (const char* set : {"gemm-quick", "gemm-clocks", "gemm-lasting", "gemm-narrow", "gemm-long", "gemm-batched",
-                            "attention", "stream", "pytorch", "pytorch-compiled"}) {
-        const auto more = cli::read_observations(folder + '/' + set + ".jsonl.gz");
-        if (!more) return more.problems();
-        seen.insert(seen.end(), more->begin(), more->end());
-    }
-    seen = settled(std::move(seen), device);
-    const Judge judge(seen, device, find_profile(device));
-    JudgedDevice result{name, judge.kernels(seen, Split::HeldOut)};
-    const auto layers = cli::read_layers(folder + "/layers-pytorch.jsonl.gz", "pytorch");
-    if (!layers) return layers.problems();
-    for (const TimedLayer& layer : *layers) result.points.push_back(judge.layer(layer));
-    return result;
-}
-
-/// Every device with samples under data/samples of the source tree.
+/// Every device with samples here, under the profile that ships.
 inline Result<std::vector<JudgedDevice>> judge_committed(const std::string& source_dir) {
-    Result<JudgedDevice> h200 = judge_device("h200", source_dir + "/data/samples/h200");
+    const Result<Committed> h200 = read_committed(source_dir);
     if (!h200) return h200.problems();
-    return std::vector<JudgedDevice>{std::move(*h200)};
+    return std::vector<JudgedDevice>{{h200->device.name, judge(*h200, find_profile(h200->device))}};
 }
 
 /// Pairs of layers, each alike but for its shape, whose times differ by more than 3%, and how many are ordered right.
