@@ -46,14 +46,22 @@ std::string table_of(const std::vector<ErrorLine>& lines) {
     return text + '\n';
 }
 
-std::string glance(const Recorded& recorded) {
-    std::string text = std::string("| device | op | ") + columns + "|---|---|" + rules;
+bool is_judged(const std::string& device, const std::vector<JudgedDevice>& judged) {
+    return std::any_of(judged.begin(), judged.end(), [&](const JudgedDevice& one) { return one.device == device; });
+}
+
+std::string glance(const std::vector<JudgedDevice>& judged, const Recorded& recorded) {
+    std::string text = std::string("| device | errors | op | ") + columns + "|---|---|---|" + rules;
     for (const auto& [device, profile] : recorded) {
+        const char* when = is_judged(device, judged) ? "computed" : "stored";
         for (const ErrorLine& line : profile.errors) {
-            if (line.by == "all") text += "| " + device + " | " + line.op + " | " + cells(line);
+            if (line.by == "all") text += "| " + device + " | " + when + " | " + line.op + " | " + cells(line);
         }
     }
-    return text + '\n';
+    return text +
+           "\nComputed: today's prices of samples in this repository. Stored: recorded when the profile was fitted; "
+           "the "
+           "samples are not here, so nothing tests these.\n\n";
 }
 
 /// The points furthest off, by the factor between predicted and measured.
@@ -93,7 +101,7 @@ std::string section_of(const JudgedDevice& judged, const std::map<std::string, r
 
 constexpr const char* opening = R"(# How far off
 
-Written by `build/release/accuracy_report docs`, which prints it too; do not edit it. `tests/accuracy.csv` holds bounds on these errors, and a test that they only fall.
+Written by `build/release/accuracy_report docs`, which prints it too; do not edit it. `tests/accuracy.csv` bounds the errors that are computed from samples in this repository, and a test sees that they only fall.
 
 A point is one timed kernel, or one layer. Errors are absolute, in parts of the measured time. **Held out** means that whole families of shapes took no part: neither in fitting constants nor in choosing intervals, nor in fitting
 the simple models beside. `in 90%` is the share of held-out points within the 90% interval. Variants of the model were compared on these same points ([model](model.md)), so expect somewhat worse on others.
@@ -108,16 +116,15 @@ mean error (bytes over bandwidth for streams); *data sheet*, the roofline of pea
 Page accuracy_page(const std::vector<JudgedDevice>& judged, const Recorded& recorded) {
     Page page{opening, {{"overview.svg", overview(recorded)}}};
     page.markdown += "## At a glance\n\n![" + page.plots["overview.svg"].title + "](accuracy/overview.svg)\n\n";
-    page.markdown += glance(recorded);
+    page.markdown += glance(judged, recorded);
     for (const JudgedDevice& device : judged) {
         const auto plots = plots_of(device);
         page.markdown += section_of(device, plots);
         page.plots.insert(plots.begin(), plots.end());
     }
     for (const auto& [device, profile] : recorded) {
-        const auto same = [&](const JudgedDevice& one) { return one.device == device; };
-        if (std::any_of(judged.begin(), judged.end(), same)) continue;
-        page.markdown += "## " + device + ", as its profile recorded it\n\n" + profile.source + ".\n\n";
+        if (is_judged(device, judged)) continue;
+        page.markdown += "## " + device + ", stored at fitting time\n\n" + profile.source + ".\n\n";
         page.markdown += table_of(profile.errors);
     }
     return page;
