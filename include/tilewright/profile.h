@@ -29,6 +29,24 @@ struct Tile {
     Seconds step;             ///< least time of one step along k: a thread block waits for its next operands
 };
 
+/// What the constants of a family's tiles follow from: small tiles load more for their work, large ones have more to
+/// write.
+struct TileLaw {
+    std::int64_t k = 64;                              ///< of every tile
+    double best = 1.0, cost_m = 4.0, cost_n = 4.0;    ///< efficiency best / (1 + cost_m / m + cost_n / n)
+    Seconds overhead{0.5e-6}, area_overhead{0.3e-6};  ///< of any tile, and more by its area, of one of 256 x 128
+    Seconds step{0.06e-6}, edge_step{0.1e-6};         ///< of any tile, and more by its edges, of that one
+
+    void set(Tile& tile) const {
+        constexpr double full_area = 256.0 * 128.0, full_edge = 256.0 + 128.0;
+        const double m = static_cast<double>(tile.m), n = static_cast<double>(tile.n);
+        tile.k = k;
+        tile.efficiency = best / (1.0 + cost_m / m + cost_n / n);
+        tile.overhead = overhead + area_overhead * (m * n / full_area);
+        tile.step = step + edge_step * ((m + n) / full_edge);
+    }
+};
+
 /// What loading an operand adds to a block's arithmetic, in rows of the other operand's edge of the tile, where the
 /// family cannot load whole words.
 struct OperandLoads {
@@ -45,6 +63,7 @@ inline constexpr std::size_t gemm_family_count = 5;
 /// One family of kernels of the matrix library and what its variants share.
 struct GemmProfile {
     std::vector<Tile> tiles;
+    TileLaw law;                            ///< that they follow
     AlignmentLadder output{};               ///< when the dimension is contiguous and kept (n, or m of NT)
     AlignmentLadder reduced{};              ///< when it is contiguous and summed over (k)
     std::array<double, 3> layout{1, 1, 1};  ///< of full speed, by Layout
@@ -60,6 +79,10 @@ struct GemmProfile {
     double shared_overhead = 0.5;  ///< of a block's overhead, what the blocks that share its unit do not hide
     double exposed_store = 0.5;    ///< of the time to write C, what the main loop of other tiles does not hide
     double exposed_load = 0.1;     ///< of the shorter of computing and loading, what the longer does not hide
+
+    void follow_law() {
+        for (Tile& tile : tiles) law.set(tile);
+    }
 };
 
 /// A fused kernel whose thread blocks each own a tile of rows and walk the rows of the other side in steps: queries

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "device/constants.h"
-#include "device/family.h"
 
 namespace tilewright {
 namespace {
@@ -97,6 +96,18 @@ StreamProfile stream_profile(const Profile& profile, const Device& device) {
 
 }  // namespace
 
+void assume_intervals(Profile& profile) {
+    for (auto& of_class : profile.intervals) of_class.fill({0.75, 1.35});
+    for (KernelClass attention :
+         {KernelClass::AttentionForward, KernelClass::AttentionBackward, KernelClass::AttentionDecode}) {
+        profile.intervals[static_cast<std::size_t>(attention)].fill({0.7, 1.5});
+    }
+    for (KernelClass stream : {KernelClass::Stream, KernelClass::RowStream, KernelClass::EagerStream}) {
+        profile.intervals[static_cast<std::size_t>(stream)].fill({0.8, 1.4});
+    }
+    profile.collective_interval = {0.6, 1.8};
+}
+
 Profile assumed_profile(const Device& device) {
     const Constants& constants = constants_of(device);
     Profile profile;
@@ -117,15 +128,7 @@ Profile assumed_profile(const Device& device) {
     assume_attention(device, profile);
     profile.stream = stream_profile(profile, device);
     set_collectives(profile, device);
-    for (auto& of_class : profile.intervals) of_class.fill({0.75, 1.35});
-    for (KernelClass attention :
-         {KernelClass::AttentionForward, KernelClass::AttentionBackward, KernelClass::AttentionDecode}) {
-        profile.intervals[static_cast<std::size_t>(attention)].fill({0.7, 1.5});
-    }
-    for (KernelClass stream : {KernelClass::Stream, KernelClass::RowStream, KernelClass::EagerStream}) {
-        profile.intervals[static_cast<std::size_t>(stream)].fill({0.8, 1.4});
-    }
-    profile.collective_interval = {0.6, 1.8};
+    assume_intervals(profile);
     return profile;
 }
 

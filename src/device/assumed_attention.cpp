@@ -1,7 +1,6 @@
 // Fused attention where nobody measured it: rates of the library's kernels on the nearest part that was measured, times
 // of single blocks and launches in proportion to what they are on an H200 (docs/cost.md).
 #include "device/constants.h"
-#include "device/family.h"
 
 namespace tilewright {
 namespace {

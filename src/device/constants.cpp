@@ -2,8 +2,6 @@
 // with the public kernel timings of NVIDIA aiconfigurator (Apache-2.0) and of the paper's experiments.
 #include "device/constants.h"
 
-#include "device/family.h"
-
 namespace tilewright {
 namespace {
 

@@ -1,4 +1,5 @@
-// What the kernels of one architecture have in common: the constants behind an assumed profile.
+// What the kernels of one architecture have in common: the constants behind an assumed profile, and which parts share
+// kernels where the architecture's name alone does not say.
 #pragma once
 
 #include "tilewright/profile.h"
@@ -26,8 +27,20 @@ struct Constants {
     AlignmentLadder reduced;
 };
 
+/// Hopper and the data-center Blackwell parts (sm_90, sm_100), whose libraries use bulk copies and wide matrix
+/// instructions. Blackwell workstation and consumer parts (sm_120) run Ampere-style kernels; they are told apart by
+/// their shared memory of 100 KiB a unit instead of 228.
+inline bool has_bulk_copies(const Device& device) {
+    constexpr double between = 160.0 * 1024;
+    if (device.architecture == Architecture::Hopper) return true;
+    return device.architecture == Architecture::Blackwell && device.shared_per_unit.value > between;
+}
+
 /// Those of the device's architecture.
 const Constants& constants_of(const Device& device);
+
+/// The intervals of prices that no sample was compared with.
+void assume_intervals(Profile& profile);
 
 /// Sets the fused attention kernels that the device has.
 void assume_attention(const Device& device, Profile& profile);

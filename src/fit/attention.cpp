@@ -2,8 +2,8 @@
 // head size and pass by trying them, then all constants again.
 #include <cmath>
 
-#include "fit/parts.h"
 #include "fit/solve.h"
+#include "fit/steps.h"
 
 namespace tilewright {
 namespace {

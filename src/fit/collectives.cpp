@@ -1,7 +1,7 @@
 // Collectives of one node: launch, step latency and share of the link of every protocol, all at once, since which
 // protocol a size takes is part of the price.
-#include "fit/parts.h"
 #include "fit/solve.h"
+#include "fit/steps.h"
 
 namespace tilewright {
 namespace {

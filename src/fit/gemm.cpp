@@ -6,8 +6,8 @@
 
 #include "cost/features.h"
 #include "fit/boost.h"
-#include "fit/parts.h"
 #include "fit/solve.h"
+#include "fit/steps.h"
 
 namespace tilewright {
 namespace {
@@ -31,21 +31,6 @@ Observations single_products(const Observations& seen) {
                  [](const Observation* one) { return std::get<Gemm>(one->op.work).batch <= 1; });
     return result;
 }
-
-/// What the constants of a tile follow from: small tiles load more for their work, large ones have more to write.
-struct TileLaw {
-    double cost_m = 4.0, cost_n = 4.0;  ///< efficiency 1 / (1 + cost_m/m + cost_n/n)
-    double overhead = 0.5e-6, area_overhead = 0.3e-6;
-    double step = 0.06e-6, edge_step = 0.1e-6;
-
-    void set(Tile& tile) const {
-        constexpr double full_area = 256.0 * 128.0, full_edge = 256.0 + 128.0;
-        const double m = static_cast<double>(tile.m), n = static_cast<double>(tile.n);
-        tile.efficiency = 1.0 / (1.0 + cost_m / m + cost_n / n);
-        tile.overhead = {overhead + area_overhead * m * n / full_area};
-        tile.step = {step + edge_step * (m + n) / full_edge};
-    }
-};
 
 /// A tile as a library offers it.
 struct MenuItem {
@@ -92,7 +77,8 @@ constexpr FamilyPlan plans[] = {
 };
 
 /// The constants of one family of kernels.
-std::vector<Parameter> parameters_of(GemmProfile& gemm, TileLaw& law) {
+std::vector<Parameter> parameters_of(GemmProfile& gemm) {
+    TileLaw& law = gemm.law;
     std::vector<Parameter> result = {&gemm.launch.value,
                                      &gemm.fill.value,
                                      &gemm.split_overhead.value,
@@ -103,10 +89,10 @@ std::vector<Parameter> parameters_of(GemmProfile& gemm, TileLaw& law) {
                                      &gemm.exposed_load,
                                      &law.cost_m,
                                      &law.cost_n,
-                                     &law.overhead,
-                                     &law.area_overhead,
-                                     &law.step,
-                                     &law.edge_step};
+                                     &law.overhead.value,
+                                     &law.area_overhead.value,
+                                     &law.step.value,
+                                     &law.edge_step.value};
     for (double& fraction : gemm.layout) result.emplace_back(&fraction, 1.0);
     for (std::size_t step = 0; step + 1 < gemm.output.size(); ++step) {
         result.insert(result.end(), {{&gemm.output[step], 1.0}, {&gemm.reduced[step], 1.0}});
@@ -159,15 +145,15 @@ double fit_menu(const Observations& seen, const Device& device, Profile& profile
     GemmProfile& gemm = profile.kernels(plan.family);
     gemm.tiles.clear();
     for (const auto& [m, n, resident] : menu.items) gemm.tiles.push_back({m, n, menu.tile_k, resident, 1.0, {}, {}});
-    TileLaw law;
+    gemm.law = {.k = menu.tile_k};
     const auto errors = [&] {
-        for (Tile& tile : gemm.tiles) law.set(tile);
+        gemm.follow_law();
         return log_errors(seen, device, profile);
     };
     std::vector<Parameter> parameters = further_parameters(profile, plan.family, seen);
-    for (const Parameter& one : parameters_of(gemm, law)) parameters.push_back(one);
+    for (const Parameter& one : parameters_of(gemm)) parameters.push_back(one);
     for (int again = 0; again < 3; ++again) solve(parameters, errors);  // it stalls where the cheapest tile changes
-    for (Tile& tile : gemm.tiles) law.set(tile);
+    gemm.follow_law();
     return mean_error(seen, device, profile);
 }
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "fit/parts.h"
+#include "fit/steps.h"
 
 namespace tilewright {
 namespace {

@@ -1,7 +1,7 @@
 // Intervals hold what they say of points like those they were learnt from; a group of few points borrows from others.
 #include <gtest/gtest.h>
 
-#include "fit/parts.h"
+#include "fit/steps.h"
 
 namespace tilewright {
 namespace {

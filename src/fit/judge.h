@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "fit/simple.h"
+#include "fit/baselines.h"
 
 namespace tilewright {
 

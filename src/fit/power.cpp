@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "fit/parts.h"
 #include "fit/solve.h"
+#include "fit/steps.h"
 
 namespace tilewright {
 namespace {

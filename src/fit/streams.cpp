@@ -9,8 +9,8 @@
 
 #include "cost/features.h"
 #include "fit/boost.h"
-#include "fit/parts.h"
 #include "fit/solve.h"
+#include "fit/steps.h"
 
 namespace tilewright {
 namespace {

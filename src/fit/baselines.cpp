@@ -1,4 +1,4 @@
-#include "fit/simple.h"
+#include "fit/baselines.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// The parts of a fit, each changing its own constants of the profile.
+// The steps of a fit, each changing its own constants of the profile.
 #pragma once
 
 #include <vector>

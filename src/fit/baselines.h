@@ -1,7 +1,7 @@
 // The simple models that a fitted profile is compared with, each fitted to the same samples.
 #pragma once
 
-#include "fit/parts.h"
+#include "fit/steps.h"
 
 namespace tilewright {
 

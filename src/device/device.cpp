@@ -1,8 +1,12 @@
-// Whether a data sheet can be true: every rate and size that a price divides by is finite and positive.
+// What follows from a data sheet alone: whether it can be true (every rate and size that a price divides by is finite
+// and positive), which attention kernel PyTorch picks on the part, and the part within a cluster's node and network.
+#include "tilewright/device.h"
+
 #include <cmath>
 #include <string>
 
-#include "tilewright/device.h"
+#include "device/constants.h"
+#include "tilewright/cluster.h"
 #include "tilewright/device_names.h"
 
 namespace tilewright {
@@ -18,6 +22,14 @@ bool positive(double value) { return std::isfinite(value) && value > 0.0; }
 void require_positive(Problems& problems, const std::string& where, double value) {
     if (positive(value)) return;
     problems.push_back({where, 0, where + " must be a positive number", "take it from the vendor's data sheet"});
+}
+
+constexpr std::int64_t largest_fused_head = 256;
+constexpr std::int64_t cudnn_head_multiple = 8;
+
+/// FlashAttention-2 needs Ampere's asynchronous copies; ROCm has its own port for the CDNA parts.
+bool has_flash2(Architecture architecture) {
+    return architecture != Architecture::Volta && architecture != Architecture::Turing;
 }
 
 }  // namespace
@@ -49,6 +61,23 @@ Problems validate(const Device& device) {
             {"peak_flops_per_s", 0, "no precision has a peak rate", "give at least one, dense: bf16 = …"});
     }
     return problems;
+}
+
+// Source: PyTorch 2.11 on an H200 (cuDNN first) and aten/native/transformers/cuda/sdp_utils.cpp.
+AttentionBackend resolve(AttentionBackend backend, const Device& device, std::int64_t head_dim) {
+    if (backend != AttentionBackend::Auto) return backend;
+    if (head_dim > largest_fused_head || !has_flash2(device.architecture)) return AttentionBackend::Unfused;
+    const bool aligned = head_dim % cudnn_head_multiple == 0;
+    if (has_bulk_copies(device) && aligned) return AttentionBackend::Cudnn;
+    return AttentionBackend::Flash2;
+}
+
+Device in_cluster(Device device, const Cluster& cluster) {
+    device.node_size = cluster.node_size;
+    device.link = cluster.link;
+    device.link_bandwidth = cluster.link_bandwidth;
+    device.network = cluster.network;
+    return device;
 }
 
 }  // namespace tilewright
