@@ -29,7 +29,7 @@ attention() {
 
 fit() {  # device, source, files of samples…
     [[ $devices == "  " || $devices == *" $1 "* ]] || return 0
-    "$program" fit --device "$1" --source "$2" -o "$profiles/$1.json" "${@:3}"
+    "$program" fit --device "$1" --source "$2" -o "$profiles/$1.toml" "${@:3}"
 }
 
 # The paper's logs hold about 11 us of host time a call; where they are mixed with device times it is taken off.

@@ -59,7 +59,8 @@ endfunction()
 # tilewright_embed(FOLDER): puts data/models, devices, profiles and experiments and docs/rules into the program as text (src/read/embedded.h).
 function(tilewright_embed folder)
   file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/data/models/*.toml ${CMAKE_SOURCE_DIR}/data/devices/*.toml
-       ${CMAKE_SOURCE_DIR}/data/clusters/*.toml ${CMAKE_SOURCE_DIR}/data/profiles/*.json
+       ${CMAKE_SOURCE_DIR}/data/clusters/*.toml ${CMAKE_SOURCE_DIR}/data/profiles/*.toml
+       ${CMAKE_SOURCE_DIR}/data/profiles/*.json
        ${CMAKE_SOURCE_DIR}/data/experiments/*.toml ${CMAKE_SOURCE_DIR}/docs/rules/*.md)
   set(output ${CMAKE_BINARY_DIR}/generated/embedded.cpp)
   list(JOIN files "\n" listing)

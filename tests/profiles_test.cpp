@@ -1,14 +1,18 @@
-// The profiles that ship: they read, say what they are, come back from their own file, stay small; and every price on
+// The profiles that ship: they read, say what they are, come back from their own files, stay small; and every price on
 // every device obeys the laws of physics, corrections included.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
 
 #include <rapidcheck.h>
 
+#include "device/residual_fields.h"
 #include "read/profile_file.h"
-#include "render/profile_json.h"
+#include "render/profile_files.h"
 #include "tilewright/cost.h"
 #include "tilewright/read.h"
 
@@ -28,25 +32,91 @@ TEST(Profiles, SayWhatTheyAre) {
     EXPECT_EQ(find_profile(*find_device("t4")).evidence, Evidence::Assumed);
 }
 
-TEST(Profiles, ComeBackFromTheirFile) {
+/// A profile's two files.
+struct Files {
+    std::string constants, residual;
+};
+
+Files files_of(const Profile& profile) {
+    std::string residual = render::residual_json(profile, "h200");
+    return {render::profile_toml(profile, {"h200", "h200.residual.json", hash_of(residual)}), std::move(residual)};
+}
+
+const Files& files_of_h200() {
+    static const Files files = files_of(find_profile(*find_device("h200")));
+    return files;
+}
+
+TEST(Profiles, ComeBackFromTheirFiles) {
     for (const char* name : fitted_devices) {
-        const std::string text = render::profile_json(find_profile(*find_device(name)), name);
-        EXPECT_LT(text.size(), 300'000u) << name;
-        const auto file = read::read_profile_file(text, name);
+        const Files files = files_of(find_profile(*find_device(name)));
+        EXPECT_LT(files.constants.size(), 20'000u) << name << ": a person reads this";
+        EXPECT_LT(files.residual.size(), 300'000u) << name;
+        auto file = read::read_profile_file(files.constants, name);
         ASSERT_TRUE(file) << file.problems()[0].what;
-        EXPECT_EQ(file->device, name);
-        EXPECT_EQ(render::profile_json(file->profile, name), text) << name;
+        EXPECT_EQ(file->residual, "h200.residual.json");
+        const Problems problems = read::add_residual(*file, files.residual, name);
+        ASSERT_TRUE(problems.empty()) << problems[0].what;
+        const Files again = files_of(file->profile);
+        EXPECT_EQ(again.constants, files.constants) << name;
+        EXPECT_EQ(again.residual, files.residual) << name;
+    }
+}
+
+TEST(Profiles, ConstantsStandAlone) {
+    const Profile profile = find_profile(*find_device("h200"));
+    const auto file = read::read_profile_file(render::profile_toml(profile, {"h200", "", ""}), "alone");
+    ASSERT_TRUE(file) << file.problems()[0].what;
+    EXPECT_TRUE(file->residual.empty());
+    EXPECT_TRUE(file->profile.errors.empty());
+    EXPECT_LT(file->profile.intervals[0][0].low, 1.0) << "what was not learnt is assumed";
+}
+
+TEST(Profiles, AForeignResidualIsAProblem) {
+    auto file = read::read_profile_file(files_of_h200().constants, "h200.toml");
+    ASSERT_TRUE(file);
+    const Files other = files_of(find_profile(*find_device("b200")));
+    const Problems problems = read::add_residual(*file, other.residual, "h200.residual.json");
+    ASSERT_EQ(problems.size(), 1u);
+    EXPECT_NE(problems[0].what.find(hash_of(other.residual)), std::string::npos) << problems[0].what;
+}
+
+TEST(Profiles, AFaultNamesTheValueAndWhyItIsWrong) {
+    struct Case {
+        std::string_view key, instead, what;
+    };
+    const Case cases[] = {
+        {"launch_us = ", "launch_us = -1", "gemm.launch_us (us) must be 0 or more, not -1"},
+        {"bandwidth = ", "bandwidth = 1.5", "gemm.bandwidth must be above 0, at most 1, not 1.5"},
+        {"exposed_load = ", "exposed_lode = 0.1", "gemm.exposed_load is missing"},
+        {"layout = ", "layout = [1, 1]", "gemm.layout has 2 numbers of 3"},
+    };
+    const std::string& text = files_of_h200().constants;
+    const std::size_t gemm = text.find("[gemm]");
+    for (const Case& c : cases) {
+        const std::size_t from = text.find(c.key, gemm), to = text.find('\n', from);
+        std::string wrong = text;
+        wrong.replace(from, to - from, c.instead);
+        const auto file = read::read_profile_file(wrong, "h200.toml");
+        ASSERT_FALSE(file) << c.instead;
+        EXPECT_EQ(file.problems()[0].what, c.what);
+        EXPECT_EQ(file.problems()[0].where, "h200.toml");
+        EXPECT_GT(file.problems()[0].line, 1);
     }
 }
 
 TEST(Profiles, AnyDamageIsAProblemAndNothingWorse) {
-    const std::string text = render::profile_json(find_profile(*find_device("h200")), "h200");
+    const Files& files = files_of_h200();
     EXPECT_TRUE(rc::check([&] {
-        std::string damaged = text;
-        const auto at = static_cast<std::size_t>(*rc::gen::inRange<std::int64_t>(0, 12000));
-        damaged[at] = *rc::gen::element('0', '-', '"', '}', 'e', ' ', '9');
-        const auto file = read::read_profile_file(damaged, "damaged");
+        Files damaged = files;
+        std::string& text = *rc::gen::arbitrary<bool>() ? damaged.constants : damaged.residual;
+        const auto length = static_cast<std::int64_t>(std::min<std::size_t>(text.size(), 12000));
+        text[static_cast<std::size_t>(*rc::gen::inRange<std::int64_t>(0, length))] =
+            *rc::gen::element('0', '-', '"', '}', 'e', ' ', '9');
+        auto file = read::read_profile_file(damaged.constants, "damaged");
         if (!file) return;
+        file->residual_hash = hash_of(damaged.residual);
+        if (!read::add_residual(*file, damaged.residual, "damaged").empty()) return;
         const double time =
             Pricer(*find_device("h200"), file->profile).price(Gemm{.m = 77, .n = 512, .k = 640}).time.value;
         RC_ASSERT(std::isfinite(time) && time > 0.0);
@@ -57,7 +127,23 @@ TEST(Profiles, TreesOfStreamsSeeNothingOfProducts) {
     Profile profile = find_profile(*find_device("h200"));
     ASSERT_FALSE(profile.stream.learnt.front().trees.empty());
     profile.stream.learnt.front().trees.front().feature[3] = stream_feature_count;
-    EXPECT_FALSE(read::read_profile_file(render::profile_json(profile, "h200"), "h200"));
+    const Files files = files_of(profile);
+    auto file = read::read_profile_file(files.constants, "h200");
+    ASSERT_TRUE(file);
+    EXPECT_FALSE(read::add_residual(*file, files.residual, "h200").empty());
+}
+
+/// docs/profiles.md ends with the table of values; TILEWRIGHT_UPDATE=1 writes it anew.
+TEST(Profiles, EveryValueIsOnThePage) {
+    const std::string path = std::string(TILEWRIGHT_SOURCE_DIR) + "/docs/profiles.md";
+    std::ifstream in(path);
+    const std::string page{std::istreambuf_iterator<char>(in), {}};
+    const std::string heading = "## Every value\n\n";
+    const std::size_t at = page.find(heading);
+    ASSERT_NE(at, std::string::npos);
+    const std::string expected = page.substr(0, at + heading.size()) + render::profile_fields_markdown();
+    if (std::getenv("TILEWRIGHT_UPDATE") != nullptr) std::ofstream(path) << expected;
+    EXPECT_EQ(page, expected) << "run this test with TILEWRIGHT_UPDATE=1";
 }
 
 Gemm any_gemm() {

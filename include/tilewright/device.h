@@ -43,6 +43,7 @@ struct Device {
     BytesPerSecond link_bandwidth;  ///< one direction, all links of one GPU together
     std::int64_t node_size = 8;     ///< GPUs that share that link
     Network network;                ///< beyond the node
+    std::string relative;           ///< whose profile is carried over where this part has none; empty: nobody's
 };
 
 Problems validate(const Device& device);

@@ -97,7 +97,7 @@ const Verb table[] = {
      catalogue_flags,
      run_devices},
     {"fit",
-     "--samples FILE... --device NAME -o FILE.json",
+     "--samples FILE... --device NAME -o FILE.toml",
      "learn a device's profile from samples",
      "FILE is JSON Lines as `tilewright-measure` writes them, or a bulk file of products (layout,m,n,k,batch, dtype) "
      "with "

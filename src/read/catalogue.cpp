@@ -74,46 +74,30 @@ Result<Device> find_device(std::string_view name) {
 
 namespace {
 
-/// A device without samples and the nearest one that has them.
-struct Relative {
-    std::string_view device, of;
-};
-
-constexpr Relative relatives[] = {
-    {"h100-sxm", "h200"},
-    {"h100-pcie", "h200"},
-    {"b300", "b200"},
-    {"a100-80-pcie", "a100-80-sxm"},
-    {"a100-40-pcie", "a100-80-sxm"},
-    {"a10", "a100-80-sxm"},
-    {"a40", "a100-80-sxm"},
-    {"rtx-3090", "a100-80-sxm"},
-    {"l40s", "rtx-pro-6000"},
-    {"l4", "rtx-pro-6000"},
-    {"rtx-4090", "rtx-pro-6000"},
-    {"rtx-5090", "rtx-pro-6000"},
-    {"mi210", "mi250x"},
-};
+/// The name under which a file of data/profiles is embedded.
+std::string_view without_ending(std::string_view file) { return file.substr(0, file.rfind('.')); }
 
 std::optional<Profile> fitted(std::string_view name) {
-    const embedded::File* file = find(embedded::profiles(), name);
-    if (file == nullptr) return std::nullopt;
-    Result<read::ProfileFile> profile = read::read_profile_file(file->text, std::string(name) + ".json");
-    if (!profile) return std::nullopt;
-    return std::move(profile->profile);
+    const embedded::File* constants = find(embedded::profiles(), name);
+    if (constants == nullptr) return std::nullopt;
+    Result<read::ProfileFile> file = read::read_profile_file(constants->text, std::string(name) + ".toml");
+    if (!file) return std::nullopt;
+    if (!file->residual.empty()) {
+        const embedded::File* residual = find(embedded::profiles(), without_ending(file->residual));
+        if (residual == nullptr || !read::add_residual(*file, residual->text, file->residual).empty()) {
+            return std::nullopt;
+        }
+    }
+    return std::move(file->profile);
 }
 
 }  // namespace
 
 Profile find_profile(const Device& device) {
     if (std::optional<Profile> own = fitted(device.name)) return std::move(*own);
-    for (const Relative& relative : relatives) {
-        if (relative.device != device.name) continue;
-        const Result<Device> sibling = find_device(relative.of);
-        const std::optional<Profile> profile = fitted(relative.of);
-        if (sibling && profile) return transferred(*profile, *sibling, device);
-    }
-    return assumed_profile(device);
+    const std::optional<Profile> profile = fitted(device.relative);
+    const Result<Device> relative = find_device(device.relative);
+    return profile && relative ? transferred(*profile, *relative, device) : assumed_profile(device);
 }
 
 }  // namespace tilewright

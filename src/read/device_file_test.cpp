@@ -68,6 +68,7 @@ const Bad bad[] = {
     {"= 2e12", "= inf", 8, "bandwidth_bytes_per_s is inf"},
     {"= 2e12", "= \"fast\"", 8, "bandwidth_bytes_per_s is \"fast\""},
     {"\"hopper\"", "\"hoper\"", 4, "\"hoper\" is not known"},
+    {"source = \"made up\"", "relative = \"h300\"", 3, "relative is \"h300\""},
     {"[\"t\", \"test\"]", "[1]", 2, "aliases is a list of 1"},
     {"[\"t\", \"test\"]", "\"t\"", 2, "aliases is \"t\""},
     {"bf16 = 1e14", "bf16 = 0", 17, "bf16 is 0"},
@@ -89,6 +90,13 @@ TEST(DeviceFile, BadValuesAreRefusedWithTheirLine) {
         }
         EXPECT_TRUE(said) << device.problems().front().line << ": " << device.problems().front().what;
     }
+}
+
+TEST(DeviceFile, ARelativeLendsItsProfile) {
+    const auto device = read_device(std::string("relative = \"b200\"\n") + good, "gpu.toml");
+    ASSERT_TRUE(device.ok()) << device.problems().front().what;
+    EXPECT_EQ(find_profile(*device).carried_from, "b200");
+    EXPECT_EQ(find_profile(*read_device(good, "gpu.toml")).evidence, Evidence::Assumed);
 }
 
 TEST(DeviceFile, AnyOtherBytesAreRefused) {

@@ -14,7 +14,7 @@ struct File {
 std::span<const File> models();       ///< data/models, sorted by name
 std::span<const File> devices();      ///< data/devices, sorted by name
 std::span<const File> clusters();     ///< data/clusters, sorted by name
-std::span<const File> profiles();     ///< data/profiles, sorted by name
+std::span<const File> profiles();     ///< data/profiles, constants and residuals ("h200.residual")
 std::span<const File> rules();        ///< docs/rules, sorted by name
 std::span<const File> experiments();  ///< data/experiments, sorted by name
 

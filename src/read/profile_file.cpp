@@ -1,10 +1,13 @@
-// A profile's file -> a profile: the list of device/profile_fields.h, every number finite, then what prices divide by.
+// The files of a profile -> a profile: the list of device/profile_fields.h beside the document, every value checked
+// against its bounds where it is read.
 #include "read/profile_file.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
-#include "device/profile_fields.h"
+#include "device/constants.h"
+#include "device/residual_fields.h"
 #include "read/fields.h"
 
 namespace tilewright::read {
@@ -12,74 +15,120 @@ namespace {
 
 constexpr std::size_t most_items = 256;  ///< of a list
 constexpr std::size_t most_trees = 4096;
+constexpr const char* refit = "fit the profile again";
 
-/// Walks the file beside the list; the first fault of a table ends that table.
+/// Walks the document beside the list and gathers every fault.
 class ProfileReader {
 public:
     ProfileReader(const Value& root, Report& report) : at_(&root), report_(report) {}
 
-    void number(std::string_view name, double& value) {
-        const Value* found = find(name);
+    void number(const Field& field, double& value) {
+        const Value* found = find(field.key);
         if (found == nullptr) return;
         const double* real = found->as<double>();
-        const std::int64_t* whole = found->as<std::int64_t>();
-        if (real != nullptr) value = *real;
-        if (whole != nullptr) value = static_cast<double>(*whole);
-        if ((real == nullptr && whole == nullptr) || !std::isfinite(value)) refuse(*found, name, "a number");
+        const std::int64_t* integer = found->as<std::int64_t>();
+        const double seen = real != nullptr ? *real : integer != nullptr ? static_cast<double>(*integer) : NAN;
+        if (!std::isfinite(seen) || !field.bounds.hold(seen)) return refuse(*found, field);
+        value = field.unit.inward(seen);
     }
 
     template <class Integer>
-    void count(std::string_view name, Integer& value) {
-        const Value* found = find(name);
+    void count(const Field& field, Integer& value) {
+        const Value* found = find(field.key);
         if (found == nullptr) return;
-        const std::int64_t* whole = found->as<std::int64_t>();
-        if (whole == nullptr || *whole < 1 || *whole > 65536) return refuse(*found, name, "a whole number from 1");
-        value = static_cast<Integer>(*whole);
+        const std::int64_t* integer = found->as<std::int64_t>();
+        if (integer == nullptr || !field.bounds.hold(static_cast<double>(*integer))) return refuse(*found, field);
+        value = static_cast<Integer>(*integer);
     }
 
-    void text(std::string_view name, std::string& value) {
-        const Value* found = find(name);
+    void again(const Field& field, std::int64_t value) {
+        const Value* found = find(field.key);
         if (found == nullptr) return;
-        const std::string* words = found->as<std::string>();
-        if (words == nullptr) return refuse(*found, name, "text");
-        value = *words;
+        const std::int64_t* integer = found->as<std::int64_t>();
+        if (integer != nullptr && *integer == value) return;
+        refuse(*found, field.key, std::to_string(value) + ", as in the list before");
+    }
+
+    void text(const Field& field, std::string& value) {
+        const Value* found = find(field.key);
+        if (found == nullptr) return;
+        const std::string* seen = found->as<std::string>();
+        if (seen == nullptr) return refuse(*found, field);
+        value = *seen;
+    }
+
+    void word(const Field& field, Evidence& value) {
+        std::string seen;
+        text(field, seen);
+        const std::optional<Evidence> known = find_named<Evidence>(seen);
+        if (known) value = *known;
+        if (known || seen.empty()) return;
+        const WordFault fault = unknown_word(seen, tilewright::read::words<Evidence>());
+        report_.add(at_->find(field.key)->line, path(field.key) + ": " + fault.what, fault.fix);
     }
 
     template <class Body>
-    void group(std::string_view name, Body body) {
-        const Value* found = find(name);
+    void group(std::string_view key, Body body) {
+        const Value* found = find(key);
         if (found == nullptr) return;
-        if (found->as<Object>() == nullptr) return refuse(*found, name, "a table");
-        within(*found, body);
+        if (found->as<Object>() == nullptr) return refuse(*found, key, "a table");
+        within(*found, key, body);
+    }
+
+    template <class Body>
+    void row(std::string_view key, Body body) {
+        const Value* found = find(key);
+        if (found != nullptr) line(*found, key, body);
+    }
+
+    /// Lists over the same items have the same length.
+    template <class Items, class Body>
+    void rows(std::string_view key, Items& items, Body body) {
+        const Array* found = array(key, most_items);
+        if (found == nullptr) return;
+        if (items.empty()) items.resize(found->size());
+        if (items.size() != found->size()) {
+            return refuse(*at_->find(key), key, "a list of " + std::to_string(items.size()) + ", as the one before it");
+        }
+        for (std::size_t i = 0; i < items.size(); ++i) line((*found)[i], key, [&] { body(items[i]); });
     }
 
     template <class Items, class Body>
-    void list(std::string_view name, Items& items, Body body) {
-        const Array* found = array(name, most_items);
+    void list(std::string_view key, Items& items, Body body) {
+        const Array* found = array(key, most_items);
         items.clear();
         if (found == nullptr) return;
         for (const Value& value : *found) {
             items.emplace_back();
-            within(value, [&] { body(items.back()); });
+            within(value, key, [&] { body(items.back()); });
         }
     }
 
-    void trees(std::string_view name, std::vector<Tree>& trees) {
-        const Array* found = array(name, most_trees);
+    void trees(std::string_view key, std::vector<Tree>& trees, std::size_t features) {
+        const Array* found = array(key, most_trees);
         trees.clear();
         if (found == nullptr) return;
         for (const Value& value : *found) {
-            const std::string* line = value.as<std::string>();
+            const std::string* text = value.as<std::string>();
             trees.emplace_back();
-            if (line == nullptr || !tree(*line, trees.back())) return refuse(value, name, "trees as lines of numbers");
+            if (text == nullptr || !tree(*text, trees.back(), features)) {
+                return refuse(value, key,
+                              "a list of trees, each 15 of feature:threshold, features below " +
+                                  std::to_string(features) + ", then 16 leaves");
+            }
         }
     }
 
+    /// Refuses what was never asked for, `heading` apart.
+    void end(std::initializer_list<std::string_view> heading) {
+        asked_.insert(asked_.end(), heading);
+        reject_unknown(*at_);
+    }
+
 private:
-    /// "feature:threshold" fifteen times, then sixteen leaves, with spaces between.
-    static bool tree(std::string_view line, Tree& out) {
-        const char* at = line.data();
-        const char* end = at + line.size();
+    static bool tree(std::string_view text, Tree& out, std::size_t features) {
+        const char* at = text.data();
+        const char* end = at + text.size();
         const auto take = [&](auto& value) {
             while (at < end && (*at == ' ' || *at == ':')) ++at;
             const auto result = std::from_chars(at, end, value);
@@ -87,7 +136,7 @@ private:
             return result.ec == std::errc{};
         };
         for (std::size_t i = 0; i < out.feature.size(); ++i) {
-            if (!take(out.feature[i]) || out.feature[i] >= gemm_feature_count) return false;
+            if (!take(out.feature[i]) || out.feature[i] >= features) return false;
             if (!take(out.threshold[i]) || !(out.threshold[i] >= 0.0F)) return false;
         }
         for (float& leaf : out.leaf) {
@@ -96,122 +145,150 @@ private:
         return at == end;
     }
 
-    const Value* find(std::string_view name) {
-        const Value* found = at_->find(name);
-        if (found == nullptr) report_.add(at_->line, std::string(name) + " is missing", "fit the profile again");
+    std::string path(std::string_view key) const {
+        return path_.empty() ? std::string(key) : path_ + '.' + std::string(key);
+    }
+
+    /// By name in a table, by place in a line of numbers.
+    const Value* find(std::string_view key) {
+        if (const Array* cells = at_->as<Array>()) {
+            const std::size_t place = asked_.size();
+            asked_.push_back(key);
+            return place < cells->size() ? &(*cells)[place] : nullptr;
+        }
+        asked_.push_back(key);
+        const Value* found = at_->find(key);
+        if (found == nullptr) report_.add(at_->line, path(key) + " is missing", refit);
         return found;
     }
 
-    const Array* array(std::string_view name, std::size_t most) {
-        const Value* found = find(name);
+    const Array* array(std::string_view key, std::size_t most) {
+        const Value* found = find(key);
         if (found == nullptr) return nullptr;
         const Array* items = found->as<Array>();
         if (items != nullptr && items->size() <= most) return items;
-        refuse(*found, name, "a list of at most " + std::to_string(most));
+        refuse(*found, key, "a list of at most " + std::to_string(most));
         return nullptr;
     }
 
     template <class Body>
-    void within(const Value& value, Body body) {
-        const Value* outer = at_;
-        at_ = &value;
-        body();
-        at_ = outer;
+    void line(const Value& value, std::string_view key, Body body) {
+        const Array* cells = value.as<Array>();
+        if (cells == nullptr) return refuse(value, key, "a list of numbers");
+        within(value, key, [&] {
+            body();
+            if (asked_.size() == cells->size()) return;
+            std::string names;
+            for (const std::string_view name : asked_) names += (names.empty() ? "" : ", ") + std::string(name);
+            report_.add(
+                value.line,
+                path_ + " has " + std::to_string(cells->size()) + " numbers of " + std::to_string(asked_.size()),
+                "give " + names);
+        });
     }
 
-    void refuse(const Value& value, std::string_view name, const std::string& expected) {
-        report_.add(value.line, std::string(name) + " must be " + expected + ", not " + describe(value));
+    template <class Body>
+    void within(const Value& value, std::string_view key, Body body) {
+        const Value* outer = std::exchange(at_, &value);
+        const std::string outer_path = std::exchange(path_, path(key));
+        std::vector<std::string_view> outer_asked = std::exchange(asked_, {});
+        body();
+        reject_unknown(value);
+        at_ = outer;
+        path_ = outer_path;
+        asked_ = std::move(outer_asked);
+    }
+
+    void reject_unknown(const Value& table) {
+        const Object* members = table.as<Object>();
+        if (members == nullptr) return;
+        for (const Member& member : *members) {
+            if (std::find(asked_.begin(), asked_.end(), member.key) != asked_.end()) continue;
+            report_.add(member.value.line, path(member.key) + " is no value of a profile",
+                        "docs/profiles.md lists them; check the spelling");
+        }
+    }
+
+    void refuse(const Value& value, std::string_view key, const std::string& expected) {
+        report_.add(value.line, path(key) + " must be " + expected + ", not " + describe(value), refit);
+    }
+    void refuse(const Value& value, const Field& field) {
+        const std::string unit = field.unit.name.empty() ? "" : " (" + std::string(field.unit.name) + ")";
+        report_.add(value.line,
+                    path(field.key) + unit + " must be " + std::string(field.bounds.words) + ", not " + describe(value),
+                    "it is " + std::string(field.meaning) + "; correct it, or " + refit);
     }
 
     const Value* at_;
+    std::string path_;
+    std::vector<std::string_view> asked_;
     Report& report_;
 };
 
-bool positive(double value) { return std::isfinite(value) && value > 0.0; }
-
-void check_gemm(const GemmProfile& gemm, const std::string& name, Report& report) {
-    bool fine = !gemm.tiles.empty() && positive(gemm.l2_bandwidth.value) && positive(gemm.split_bandwidth.value) &&
-                positive(gemm.bandwidth) && gemm.bandwidth <= 1.0;
-    for (const Tile& tile : gemm.tiles) {
-        fine = fine && positive(tile.efficiency) && tile.overhead.value >= 0.0 && tile.step.value >= 0.0;
-    }
-    for (std::size_t i = 0; i < gemm.output.size(); ++i) fine = fine && positive(gemm.output[i] * gemm.reduced[i]);
-    for (const OperandLoads* loads : {&gemm.output_loads, &gemm.reduced_loads}) {
-        fine = fine && loads->stray >= 0.0;
-        for (double load : loads->rows) fine = fine && load >= 0.0;
-    }
-    for (double fraction : gemm.layout) fine = fine && positive(fraction) && fraction <= 1.0;
-    for (double time : {gemm.launch.value, gemm.fill.value, gemm.split_overhead.value, gemm.shared_overhead,
-                        gemm.exposed_store, gemm.exposed_load}) {
-        fine = fine && time >= 0.0;
-    }
-    if (!fine) report.add(0, name + " has no tiles, or a constant that is not positive", "fit the profile again");
-}
-
-bool divides(const HeadKernel& kernel) {
-    return positive(kernel.forward.fraction) && positive(kernel.backward.fraction) && positive(kernel.decode.memory);
-}
-
+/// What no value shows by itself.
 void check(const Profile& profile, Report& report) {
-    bool fine = positive(profile.bandwidth_fraction) && profile.collective.own_part >= 0.0 &&
-                profile.bandwidth_ramp.value >= 0.0 && profile.kernel_gap.value >= 0.0 &&
-                profile.power.clocked >= 0.0 && profile.power.clocked <= 1.0;
-    for (const Correction& correction : profile.gemm_corrections) {
-        fine = fine && positive(correction.first_s);
-        if (correction.trees.size() % static_cast<std::size_t>(correction.knots) == 0) continue;
-        report.add(0, "a correction has not as many trees for each knot", "fit the profile again");
-    }
-    for (const SharedCorrection& learnt : profile.stream.learnt) {
-        for (const Tree& tree : learnt.trees) {
-            const std::uint8_t last = *std::max_element(tree.feature.begin(), tree.feature.end());
-            fine = fine && last < stream_feature_count;
-        }
-    }
-    for (const auto& kernels : {profile.stream.fused, profile.stream.eager, profile.stream.compiled}) {
-        for (const StreamKernel& kernel : kernels) {
-            fine = fine && positive(kernel.fraction) && positive(kernel.ragged) && kernel.again >= 1.0;
-        }
-    }
-    for (double fraction : profile.compute_fraction) fine = fine && positive(fraction);
-    for (const AttentionProfile* attention : {&profile.cudnn, &profile.flash2}) {
-        for (const HeadKernel& kernel : attention->kernels) fine = fine && divides(kernel);
-        fine = fine && positive(attention->passes) && positive(attention->brief.memory);
-    }
-    for_each_protocol(profile.collective, [&](std::string_view, const Protocol& protocol) {
-        fine = fine && protocol.launch.value >= 0.0 && protocol.step.value >= 0.0 && protocol.fraction >= 0.0;
-    });
-    fine = fine && positive(profile.collective.ring_bulk.fraction) && positive(profile.collective.peer_bulk.fraction);
-    if (!fine) report.add(0, "a constant that prices divide by is not positive", "fit the profile again");
     for (std::size_t family = 0; family < gemm_family_count; ++family) {
-        check_gemm(profile.kernels(static_cast<GemmFamily>(family)), std::string(gemm_family_names[family]), report);
+        if (!profile.kernels(static_cast<GemmFamily>(family)).tiles.empty()) continue;
+        report.add(0, std::string(gemm_family_names[family]) + ".tiles is empty, and a product takes one", refit);
     }
+    for (const AttentionProfile* attention : {&profile.cudnn, &profile.flash2}) {
+        const auto& heads = attention->kernels;
+        const auto falls = [](const HeadKernel& a, const HeadKernel& b) { return a.head_dim >= b.head_dim; };
+        if (std::adjacent_find(heads.begin(), heads.end(), falls) == heads.end()) continue;
+        report.add(0, "head_dim of attention kernels must rise from line to line", refit);
+    }
+}
+
+/// The document, if it is of this schema and its values are read without fault.
+template <class Visit>
+Problems read_document(const Result<Value>& root, const std::string& where, std::string_view schema, Visit visit) {
+    if (!root) return root.problems();
+    Report report{where, {}};
+    const Value* found = root->find("schema");
+    const std::string* seen = found == nullptr ? nullptr : found->as<std::string>();
+    if (seen == nullptr || *seen != schema) {
+        return {{where, 1, "is no file of schema " + std::string(schema), "write it with `tilewright fit`"}};
+    }
+    visit(report);
+    return report.by_line();
 }
 
 }  // namespace
 
 Result<ProfileFile> read_profile_file(std::string_view bytes, const std::string& where) {
-    const Result<Value> root = read_json(bytes, where);
-    if (!root) return root.problems();
-    Report report{where, {}};
-    const Value* schema = root->find("schema");
-    if (schema == nullptr || schema->as<std::string>() == nullptr || *schema->as<std::string>() != profile_schema) {
-        report.add(1, "is no profile of schema " + std::string(profile_schema), "write it with `tilewright fit`");
-        return report.problems;
-    }
-    Fields fields(*root, "", report);
+    const Result<Value> root = read_toml(bytes, where);
     ProfileFile file;
-    file.device = fields.text("device").value_or("");
-    for (const auto& [name, evidence] : {std::pair{"evidence", &file.profile.evidence},
-                                         {"attention_evidence", &file.profile.attention_evidence},
-                                         {"stream_evidence", &file.profile.stream_evidence},
-                                         {"collective_evidence", &file.profile.collective_evidence}}) {
-        *evidence = fields.word<Evidence>(name).value_or(Evidence::Assumed);
-    }
-    ProfileReader reader(*root, report);
-    visit_profile(file.profile, reader);
-    if (report.clean()) check(file.profile, report);
-    if (!report.clean()) return report.by_line();
+    const Problems problems = read_document(root, where, profile_schema, [&](Report& report) {
+        Fields fields(*root, "", report);
+        file.device = fields.text("device").value_or("");
+        file.residual = fields.text("residual").value_or("");
+        file.residual_hash = fields.text("residual_hash").value_or("");
+        ProfileReader reader(*root, report);
+        visit_profile(file.profile, reader);
+        reader.end({"schema", "device", "residual", "residual_hash"});
+        if (report.clean()) check(file.profile, report);
+    });
+    if (!problems.empty()) return problems;
+    assume_intervals(file.profile);
     return file;
+}
+
+Problems add_residual(ProfileFile& file, std::string_view bytes, const std::string& where) {
+    if (hash_of(bytes) != file.residual_hash) {
+        return {{where, 0,
+                 "is not the residual of this profile: its hash is " + hash_of(bytes) + ", not " + file.residual_hash,
+                 "keep the two files that one fit wrote together"}};
+    }
+    const Result<Value> root = read_json(bytes, where);
+    return read_document(root, where, residual_schema, [&](Report& report) {
+        ProfileReader reader(*root, report);
+        visit_residual(file.profile, reader);
+        reader.end({"schema", "device"});
+        for (const Correction& correction : file.profile.gemm_corrections) {
+            if (correction.trees.size() % static_cast<std::size_t>(correction.knots) == 0) continue;
+            report.add(0, "a correction has not as many trees for each knot", refit);
+        }
+    });
 }
 
 }  // namespace tilewright::read
