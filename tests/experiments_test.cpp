@@ -102,7 +102,7 @@ TEST(Timings, AreBroughtToTheTopClockByWhatFollowsIt) {
     const Device h200 = *find_device("h200");
     const std::vector<Sample> quick = {sample(ClockMode::Quick, 10, 800)};
     const cli::Timings timings(quick, h200, Clock::Burst, {2e9});
-    const Point point{
+    const SweepPoint point{
         "",
         "",
         {},

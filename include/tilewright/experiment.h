@@ -81,7 +81,7 @@ struct Experiment {
 };
 
 /// One point of the sweep: where it lies in the figure, and the rows that are run for it.
-struct Point {
+struct SweepPoint {
     std::string x, series;
     std::optional<double> flops;  ///< when the experiment states its own count
     std::vector<Row> rows;
@@ -90,7 +90,7 @@ struct Point {
 inline constexpr std::size_t most_points = 20'000;  ///< of a sweep; what would come after is left out
 
 /// Every point of the sweep in the precision given; those whose expressions do not come out whole are left out.
-std::vector<Point> expand(const Experiment& experiment, Precision precision);
+std::vector<SweepPoint> expand(const Experiment& experiment, Precision precision);
 
 /// The checks that are about a device.
 std::vector<Check> checks_for(const Experiment& experiment, std::string_view device);

@@ -53,7 +53,7 @@ std::optional<double> number_of(std::string_view label);
 void sort(Figure& figure);
 
 /// Adds a point to a figure.
-void add(Figure& figure, const Point& point, const Spent& spent, Measure measure);
+void add(Figure& figure, const SweepPoint& point, const Spent& spent, Measure measure);
 
 /// What table and claim are about: the figure, or the means of its series as a figure whose x are the series.
 Figure tabled(const Experiment& experiment, const Figure& figure);

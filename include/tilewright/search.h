@@ -120,7 +120,7 @@ struct SearchResult {
 };
 
 /// A shape of the space as the walk knows it: its sizes and its score, baseline over shape inverted (lower is better).
-struct Point {
+struct ScoredShape {
     double score = std::numeric_limits<double>::infinity();
     std::uint32_t turned = 0;                     ///< a bit for each Knob
     std::uint32_t variant = 0;                    ///< which of the space's workloads and switches
@@ -129,7 +129,7 @@ struct Point {
     double kv = 0.0;                              ///< elements of the KV cache per token
 
     /// By score, then fewer knobs, then sizes: a total order, so that nothing depends on who came first.
-    friend bool operator<(const Point& a, const Point& b);
+    friend bool operator<(const ScoredShape& a, const ScoredShape& b);
 };
 
 /// What a walk has kept so far; merging is associative, and its order does not matter.
@@ -137,10 +137,10 @@ struct Kept {
     static constexpr std::size_t bins = 32;
     std::int64_t in_space = 0;
     std::int64_t priced = 0;
-    std::vector<Point> families;        ///< sorted
-    std::vector<Point> by_knobs;        ///< the best of each set of one or two knobs, by that set
-    std::array<Point, bins> by_change;  ///< the best within that share of the largest parameter change
-    std::vector<Point> by_cache;        ///< rising cache, falling score
+    std::vector<ScoredShape> families;        ///< sorted
+    std::vector<ScoredShape> by_knobs;        ///< the best of each set of one or two knobs, by that set
+    std::array<ScoredShape, bins> by_change;  ///< the best within that share of the largest parameter change
+    std::vector<ScoredShape> by_cache;        ///< rising cache, falling score
 
     void merge(const Kept& other, std::size_t keep);
 };

@@ -102,13 +102,13 @@ std::string identity(const std::string& kind, Fields sizes) {
 
 }  // namespace
 
-Result<std::vector<OpGraph>> kernels_of(const std::vector<Point>& points, const std::string& where) {
+Result<std::vector<OpGraph>> kernels_of(const std::vector<SweepPoint>& points, const std::string& where) {
     std::vector<OpGraph> graphs(points.size());
     const std::size_t rows = points.empty() ? 0 : points.front().rows.size();
     for (std::size_t i = 0; i < rows; ++i) {
         const std::string& kind = points.front().rows[i].kind;
         std::string text = line_of(points.front().rows[i].columns, &Fields::value_type::first);
-        for (const Point& point : points) text += line_of(point.rows[i].columns, &Fields::value_type::second);
+        for (const SweepPoint& point : points) text += line_of(point.rows[i].columns, &Fields::value_type::second);
         const Result<read::CsvTable> table = read::read_csv(text, where + ", rows of " + kind);
         if (!table) return table.problems();
         assert(table->rows.size() == points.size());
@@ -145,7 +145,7 @@ std::optional<Timings::Timed> Timings::find(const Row& row) const {
     return found->second;
 }
 
-std::optional<Spent> measured(const Point& point, const Timings& timings, const Spent& price) {
+std::optional<Spent> measured(const SweepPoint& point, const Timings& timings, const Spent& price) {
     Spent spent;
     spent.flops = price.flops;
     for (const Row& row : point.rows) {

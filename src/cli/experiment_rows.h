@@ -12,7 +12,7 @@
 namespace tilewright::cli {
 
 /// The kernels of each point, its rows read as those of a bulk file.
-Result<std::vector<OpGraph>> kernels_of(const std::vector<Point>& points, const std::string& where);
+Result<std::vector<OpGraph>> kernels_of(const std::vector<SweepPoint>& points, const std::string& where);
 
 /// Times of ops by what identifies them, all of one device under one clock.
 class Timings {
@@ -34,7 +34,7 @@ private:
 
 /// The times of a point's rows together, or nothing when one is missing. One taken at a lower clock is brought to that
 /// asked for by as much of its time as follows the clock in the point's price.
-std::optional<Spent> measured(const Point& point, const Timings& timings, const Spent& price);
+std::optional<Spent> measured(const SweepPoint& point, const Timings& timings, const Spent& price);
 
 /// The row as `tilewright-measure` takes it on this device; empty when it cannot run there.
 std::optional<Row> measurable(const Row& row, const Device& device);

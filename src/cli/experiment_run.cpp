@@ -11,7 +11,7 @@ namespace {
 /// The figures of one device, added to those of the outcome; a series that is given replaces that of the points.
 Problems run_on(const Device& device, const Setting& setting, const std::string& series, render::Outcome& outcome) {
     const Experiment& experiment = outcome.experiment;
-    std::vector<Point> points = expand(experiment, outcome.precision);
+    std::vector<SweepPoint> points = expand(experiment, outcome.precision);
     const Result<std::vector<OpGraph>> graphs = kernels_of(points, experiment.name);
     if (!graphs) return graphs.problems();
     const Profile profile = find_profile(device);
@@ -115,10 +115,10 @@ Result<std::string> shapes_to_measure(const std::vector<Experiment>& experiments
     const Hertz top_clock = find_profile(setting.device).top_clock;
     for (const Experiment& experiment : experiments) {
         if (experiment.measure == Measure::Share) continue;  // the time of a layer does not say that of its parts
-        const std::vector<Point> points = expand(experiment, setting.precision.value_or(experiment.precision));
+        const std::vector<SweepPoint> points = expand(experiment, setting.precision.value_or(experiment.precision));
         if (const auto graphs = kernels_of(points, experiment.name); !graphs) return graphs.problems();
         const Timings timings(setting.samples, setting.device, setting.clock.value_or(experiment.clock), top_clock);
-        for (const Point& point : points) {
+        for (const SweepPoint& point : points) {
             for (const Row& row : point.rows) {
                 if (row.kind == kind && !timings.find(row)) missing.push_back(row);
             }

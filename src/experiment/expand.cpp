@@ -6,8 +6,8 @@ namespace tilewright {
 namespace {
 
 /// The point where the variables have these values; empty when something does not come out whole.
-std::optional<Point> point_at(const Experiment& experiment, const Fields& values, Precision precision) {
-    Point point;
+std::optional<SweepPoint> point_at(const Experiment& experiment, const Fields& values, Precision precision) {
+    SweepPoint point;
     for (const std::string& expression : experiment.whole) {
         if (!evaluate_number(expression, values)) return std::nullopt;
     }
@@ -53,7 +53,7 @@ public:
         walk(0);
     }
 
-    std::vector<Point> points;
+    std::vector<SweepPoint> points;
 
 private:
     const Experiment& experiment_;
@@ -64,7 +64,7 @@ private:
 
 }  // namespace
 
-std::vector<Point> expand(const Experiment& experiment, Precision precision) {
+std::vector<SweepPoint> expand(const Experiment& experiment, Precision precision) {
     Sweep sweep(experiment, precision);
     if (experiment.cases.empty()) sweep.start_with({});
     for (const Fields& values : experiment.cases) sweep.start_with(values);

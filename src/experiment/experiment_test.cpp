@@ -54,7 +54,7 @@ Experiment products() {
 }
 
 TEST(Expand, TakesEveryCombinationThatComesOutWhole) {
-    const std::vector<Point> points = expand(products(), Precision::Fp16);
+    const std::vector<SweepPoint> points = expand(products(), Precision::Fp16);
     ASSERT_EQ(points.size(), 4u);  // h/3 is whole for 6 only
     EXPECT_EQ(points[0].x, "4");
     EXPECT_EQ(points[0].series, "2");
@@ -80,7 +80,7 @@ Figure figure_of(const std::vector<std::tuple<std::string, std::string, double>>
 
 TEST(Figures, AverageWhatSharesAPlace) {
     Figure figure;
-    const Point point{"64", "", 2e12, {}};
+    const SweepPoint point{"64", "", 2e12, {}};
     for (const double seconds : {1.0, 0.5}) {
         Spent spent;
         spent.time = spent.low = spent.high = {seconds};

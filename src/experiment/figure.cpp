@@ -58,7 +58,7 @@ void put(Figure& figure, const FigureCell& value) {
 }
 
 /// Rates fall as times rise, so that the low end of one is the high end of the other.
-FigureCell cell_of(const Point& point, const Spent& spent, Measure measure) {
+FigureCell cell_of(const SweepPoint& point, const Spent& spent, Measure measure) {
     FigureCell cell{.x = point.x, .series = point.series};
     const double flops = point.flops.value_or(spent.flops.value);
     const bool rate = measure == Measure::Rate;
@@ -80,7 +80,7 @@ Spent predicted(const OpGraph& graph, const Pricer& pricer) {
     return spent;
 }
 
-void add(Figure& figure, const Point& point, const Spent& spent, Measure measure) {
+void add(Figure& figure, const SweepPoint& point, const Spent& spent, Measure measure) {
     if (measure != Measure::Share) return put(figure, cell_of(point, spent, measure));
     for (const auto& [part, time] : spent.parts) {
         const double share = 100.0 * (time / spent.time);

@@ -9,7 +9,7 @@
 
 namespace tilewright {
 
-bool operator<(const Point& a, const Point& b) {
+bool operator<(const ScoredShape& a, const ScoredShape& b) {
     if (a.score != b.score) return a.score < b.score;
     const int knobs_a = std::popcount(a.turned), knobs_b = std::popcount(b.turned);
     if (knobs_a != knobs_b) return knobs_a < knobs_b;
@@ -19,11 +19,11 @@ bool operator<(const Point& a, const Point& b) {
 namespace {
 
 /// Only points that no other betters in both ways, by rising cache.
-void keep_front(std::vector<Point>& points) {
+void keep_front(std::vector<ScoredShape>& points) {
     std::sort(points.begin(), points.end(),
-              [](const Point& a, const Point& b) { return a.kv != b.kv ? a.kv < b.kv : a < b; });
-    std::vector<Point> front;
-    for (const Point& point : points) {
+              [](const ScoredShape& a, const ScoredShape& b) { return a.kv != b.kv ? a.kv < b.kv : a < b; });
+    std::vector<ScoredShape> front;
+    for (const ScoredShape& point : points) {
         if (front.empty() || point.score < front.back().score) front.push_back(point);
     }
     points = std::move(front);
@@ -37,9 +37,9 @@ void Kept::merge(const Kept& other, std::size_t keep) {
     families.insert(families.end(), other.families.begin(), other.families.end());
     std::sort(families.begin(), families.end());
     if (families.size() > keep) families.resize(keep);
-    for (const Point& point : other.by_knobs) {
+    for (const ScoredShape& point : other.by_knobs) {
         const auto known = std::find_if(by_knobs.begin(), by_knobs.end(),
-                                        [&](const Point& kept) { return kept.turned == point.turned; });
+                                        [&](const ScoredShape& kept) { return kept.turned == point.turned; });
         if (known == by_knobs.end()) {
             by_knobs.push_back(point);
         } else {

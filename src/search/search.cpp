@@ -22,7 +22,7 @@ struct Search::State {
         }
     }
 
-    Candidate candidate(const Point& point) const;
+    Candidate candidate(const ScoredShape& point) const;
 
     std::vector<Target> targets;
     space::Space space;
@@ -30,7 +30,7 @@ struct Search::State {
     walk::Setting setting;
 };
 
-Candidate Search::State::candidate(const Point& point) const {
+Candidate Search::State::candidate(const ScoredShape& point) const {
     const space::Variant& variant = space.variants()[point.variant];
     Shape shape = walk::shape_of(space, point);
     shape.name = baseline.shape.name;
@@ -61,19 +61,19 @@ SearchResult Search::finish(const Kept& kept) const {
     SearchResult result;
     result.shapes_in_space = kept.in_space;
     result.shapes_priced = kept.priced;
-    for (const Point& point : kept.families) result.candidates.push_back(state_->candidate(point));
-    std::vector<Point> few = kept.by_knobs;
+    for (const ScoredShape& point : kept.families) result.candidates.push_back(state_->candidate(point));
+    std::vector<ScoredShape> few = kept.by_knobs;
     std::sort(few.begin(), few.end());
-    for (const Point& point : few) {
+    for (const ScoredShape& point : few) {
         std::vector<Candidate>& list = std::popcount(point.turned) == 1 ? result.one_knob : result.two_knobs;
         if (list.size() < keep()) list.push_back(state_->candidate(point));
     }
     double best = std::numeric_limits<double>::infinity();
-    for (const Point& point : kept.by_change) {
+    for (const ScoredShape& point : kept.by_change) {
         if (point.score < best) result.parameter_front.push_back(state_->candidate(point));
         best = std::min(best, point.score);
     }
-    for (const Point& point : kept.by_cache) result.kv_front.push_back(state_->candidate(point));
+    for (const ScoredShape& point : kept.by_cache) result.kv_front.push_back(state_->candidate(point));
     return result;
 }
 

@@ -23,7 +23,7 @@ struct Segment {
     double flops = 0.0, update_bytes = 0.0;
     std::vector<Sums> sums;            ///< by target, without the width's
     std::vector<double> least_update;  ///< by target
-    Point point;
+    ScoredShape point;
     double bar = 0.0;  ///< of the family and of its cache: what scores no less is not kept for them
 };
 
@@ -64,11 +64,11 @@ private:
     double bound(const Segment& segment, std::size_t width, bool settled) const;
     double exact(const Segment& segment, std::size_t width) const;
     bool affordable(const Segment& segment, std::size_t width, double bar, double& score) const;
-    void store(Segment& segment, const Point& point);
+    void store(Segment& segment, const ScoredShape& point);
     double knob_bar(std::uint32_t turned) const;
     double cache_bar(double kv) const;
-    void store_by_knobs(const Point& point);
-    void store_by_cache(const Point& point);
+    void store_by_knobs(const ScoredShape& point);
+    void store_by_cache(const ScoredShape& point);
 
     const Setting& setting_;
     const space::Space& space_;
@@ -76,7 +76,7 @@ private:
     const space::Slice& slice_;
     tables::Tables tables_;
     tables::Rest rest_;
-    Point family_;
+    ScoredShape family_;
     Kept kept_;
     double cap_;        ///< what scores no less is never kept
     bool largest_;      ///< the score is the size, and time or memory are limited
@@ -140,7 +140,7 @@ void Walker::limit_flops(Segment& s) const {
 std::size_t Walker::first_too_large(const Segment& s) const {
     if (!options_.budget.memory) return s.range.last;
     const auto fits = [&](std::int64_t ffn) {
-        Point point = s.point;
+        ScoredShape point = s.point;
         point.size[static_cast<std::size_t>(Knob::Ffn)] = ffn;
         return memory(shape_of(space_, point), slice_.variant.workload).total <= *options_.budget.memory;
     };
@@ -188,7 +188,7 @@ bool Walker::affordable(const Segment& s, std::size_t width, double bar, double&
 }
 
 void Walker::consider(Segment& s, std::size_t width) {
-    Point point = s.point;
+    ScoredShape point = s.point;
     const std::int64_t ffn = slice_.ffn[width];
     const double params = static_cast<double>(s.params + s.count * slice_.ffn_params[width]);
     if (ffn != space_.baseline().ffn) point.turned |= bit(Knob::Ffn);
@@ -202,7 +202,7 @@ void Walker::consider(Segment& s, std::size_t width) {
     store(s, point);
 }
 
-void Walker::store(Segment& s, const Point& point) {
+void Walker::store(Segment& s, const ScoredShape& point) {
     if (point < family_) family_ = point;
     store_by_knobs(point);
     store_by_cache(point);
@@ -211,7 +211,7 @@ void Walker::store(Segment& s, const Point& point) {
 
 double Walker::knob_bar(std::uint32_t turned) const {
     if (turned == 0 || std::popcount(turned) > 2) return -endless;
-    for (const Point& known : kept_.by_knobs) {
+    for (const ScoredShape& known : kept_.by_knobs) {
         if (known.turned == turned) return known.score;
     }
     return endless;
@@ -220,15 +220,15 @@ double Walker::knob_bar(std::uint32_t turned) const {
 /// The best score so far with no larger a cache.
 double Walker::cache_bar(double kv) const {
     double best = endless;
-    for (const Point& known : kept_.by_cache) {
+    for (const ScoredShape& known : kept_.by_cache) {
         if (known.kv <= kv) best = known.score;
     }
     return best;
 }
 
-void Walker::store_by_knobs(const Point& point) {
+void Walker::store_by_knobs(const ScoredShape& point) {
     if (point.turned == 0 || std::popcount(point.turned) > 2) return;
-    for (Point& known : kept_.by_knobs) {
+    for (ScoredShape& known : kept_.by_knobs) {
         if (known.turned != point.turned) continue;
         if (point < known) known = point;
         return;
@@ -236,7 +236,7 @@ void Walker::store_by_knobs(const Point& point) {
     kept_.by_knobs.push_back(point);
 }
 
-void Walker::store_by_cache(const Point& point) {
+void Walker::store_by_cache(const ScoredShape& point) {
     Kept one;
     one.by_cache.push_back(point);
     kept_.merge(one, kept_.families.size());
@@ -244,7 +244,7 @@ void Walker::store_by_cache(const Point& point) {
 
 }  // namespace
 
-Shape shape_of(const space::Space& space, const Point& point) {
+Shape shape_of(const space::Space& space, const ScoredShape& point) {
     Shape shape = space::in_form(space.baseline(), space.variants()[point.variant]);
     for (std::size_t i = 0; i < axis_count; ++i) shape.*dimensions()[i].field = point.size[i];
     return shape;

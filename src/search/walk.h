@@ -21,6 +21,6 @@ double score(const Setting& setting, const Shape& shape, const space::Variant& v
 Kept walk(const Setting& setting, const space::Slice& slice);
 
 /// The shape that a point stands for.
-Shape shape_of(const space::Space& space, const Point& point);
+Shape shape_of(const space::Space& space, const ScoredShape& point);
 
 }  // namespace tilewright::walk
