@@ -1,11 +1,14 @@
 // The program as a user meets it. Each file in tests/cli is a transcript: prose, commands ("$ …"), and for each command
 // its stdout ("1| …"), its stderr ("2| …") and its exit code. docs/cli.md is the help pages. With TILEWRIGHT_UPDATE=1
 // both are rewritten from what the program really says; the diff is the review.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <pty.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -213,9 +216,9 @@ fs::path long_file() {
 TEST(Cli, AnInterruptedBulkRunKeepsItsRowsAndExits130) {
     const fs::path from = long_file();
     const fs::path to = scratch() / "partial.csv";
-    const Outcome seen = run("tilewright predict model --gpu h200 --from '" + from.string() + "' -o '" + to.string() +
-                             "' & for i in $(seq 2000); do test -s '" + to.string() +
-                             "' && break; sleep 0.02; done; kill -INT $!; wait $!");
+    const Outcome seen =
+        run("tilewright predict model --gpu h200 --from '" + from.string() + "' -o '" + to.string() +
+            "' & while kill -0 $! && ! test -s '" + to.string() + "'; do sleep 0.02; done; kill -INT $!; wait $!");
     EXPECT_EQ(seen.code, 130);
     const std::vector<std::string> lines = lines_of(slurp(to));
     ASSERT_GT(lines.size(), 2u);
@@ -225,10 +228,30 @@ TEST(Cli, AnInterruptedBulkRunKeepsItsRowsAndExits130) {
     EXPECT_TRUE(slurp(to).ends_with('\n'));
 }
 
+/// Runs the program with a terminal as its stderr and interrupts it as soon as something is written there.
+Outcome interrupt_when_it_speaks(std::vector<std::string> arguments) {
+    const std::string out = (scratch() / "out").string();
+    int terminal = -1;
+    const pid_t child = forkpty(&terminal, nullptr, nullptr, nullptr);
+    if (child == 0) {
+        std::vector<char*> words;
+        for (std::string& word : arguments) words.push_back(word.data());
+        words.push_back(nullptr);
+        if (dup2(creat(out.c_str(), 0600), STDOUT_FILENO) >= 0) execv(TILEWRIGHT_PROGRAM, words.data());
+        _exit(127);
+    }
+    char first = 0;
+    EXPECT_EQ(read(terminal, &first, 1), 1);
+    kill(child, SIGINT);
+    int status = 0;
+    waitpid(child, &status, 0);
+    close(terminal);
+    return {slurp(out), "", WIFEXITED(status) ? WEXITSTATUS(status) : -1};
+}
+
 TEST(Cli, AnInterruptedSearchShowsTheBestSoFarAndExits130) {
-    const Outcome seen =
-        run("tilewright search gpt3-6.7b --gpu h200 --step ffn=1,hidden=8 --tolerance 0.05 --fewer-kv-heads "
-            "& sleep 2; kill -INT $!; wait $!");
+    const Outcome seen = interrupt_when_it_speaks({"tilewright", "search", "gpt3-6.7b", "--gpu", "h200", "--step",
+                                                   "ffn=1,hidden=8", "--tolerance", "0.05", "--fewer-kv-heads"});
     EXPECT_EQ(seen.code, 130);
     EXPECT_NE(seen.out.find("Interrupted: "), std::string::npos) << seen.out << seen.err;
     EXPECT_NE(seen.out.find("Recommendation: "), std::string::npos);
