@@ -3,7 +3,7 @@
 
     python3 bench/capture_all.py FOLDER [--seconds 200] [--jobs 8] [--only NAME,NAME] [--phase train]
 
-Fake tensors need no GPU. Each capture is a process of its own, so that one failing loses no other; FOLDER/errors.txt says why.
+Fake tensors need no GPU. Each capture is a process of its own, so that one failing loses no other; FOLDER/log.txt says why.
 Causal language models are captured in train, prefill and decode, the others in train and forward."""
 import argparse
 import concurrent.futures
