@@ -19,6 +19,7 @@ const fs::path root = TILEWRIGHT_SOURCE_DIR;
 /// What each folder may include, besides itself.
 const std::map<std::string, Names> may_include = {
     {"quantity", {}},
+    {"files", {"quantity"}},
     {"shape", {"quantity"}},
     {"ops", {"quantity", "shape"}},
     {"device", {"quantity", "shape", "ops"}},
@@ -31,10 +32,10 @@ const std::map<std::string, Names> may_include = {
     {"experiment", {"quantity", "shape", "ops", "device", "cost", "sample"}},
     {"read", {"quantity", "shape", "ops", "device", "sample", "experiment"}},
     {"render", {"quantity", "shape", "ops", "device", "cost", "lint", "search", "plan", "sample", "fit", "experiment"}},
-    {"measure", {"quantity", "shape", "ops", "device", "sample", "read"}},
+    {"measure", {"quantity", "files", "shape", "ops", "device", "sample", "read"}},
     {"cli",
-     {"quantity", "shape", "ops", "device", "cost", "lint", "search", "plan", "sample", "fit", "read", "render",
-      "experiment", "measure"}},
+     {"quantity", "files", "shape", "ops", "device", "cost", "lint", "search", "plan", "sample", "fit", "read",
+      "render", "experiment", "measure"}},
 };
 
 /// The stage each public header belongs to, where it is not the folder of its own name.

@@ -28,6 +28,4 @@ Result<std::string> shapes_to_measure(const std::vector<Experiment>& experiments
 /// Writes paper.md and, beside it, a folder of its charts: every experiment on an A100 and on an H200.
 Problems write_gallery(const std::string& folder, const std::vector<Sample>& samples);
 
-Problems write_file(const std::string& path, const std::string& text);
-
 }  // namespace tilewright::cli

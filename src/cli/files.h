@@ -1,17 +1,15 @@
-// Whole files within a limit, so that a wrong path cannot fill the memory.
+// Reading files, and finding the user's own.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "files/input.h"
 #include "tilewright/result.h"
 
 namespace tilewright::cli {
 
-inline constexpr std::size_t largest_file = std::size_t{64} << 20U;  ///< bytes of a configuration file
-
-/// The bytes of a file, or of stdin for "-"; more than `limit` are refused.
-Result<std::string> read_whole(const std::string& path, std::size_t limit = largest_file);
+using files::read_whole;
 
 bool is_file(const std::string& path);
 

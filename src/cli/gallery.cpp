@@ -1,10 +1,9 @@
 // docs/paper.md and its plots.
-#include <cstdio>
 #include <filesystem>
-#include <memory>
 
 #include "cli/experiment_run.h"
 #include "cli/progress.h"
+#include "files/output.h"
 #include "read/experiment_file.h"
 
 namespace tilewright::cli {
@@ -22,16 +21,10 @@ Problems add_outcome(const Experiment& experiment, const Setting& setting, const
     const std::string plot = std::string(plots_folder) + "/" + experiment.name + suffix + ".svg";
     entry.plots.push_back(plot);
     entry.outcomes.push_back(std::move(*outcome));
-    return write_file(folder + "/" + plot, render::outcome_svg(entry.outcomes.back(), half_a_page));
+    return files::write_file(folder + "/" + plot, render::outcome_svg(entry.outcomes.back(), half_a_page));
 }
 
 }  // namespace
-
-Problems write_file(const std::string& path, const std::string& text) {
-    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "wb"), std::fclose);
-    if (file && std::fwrite(text.data(), 1, text.size(), file.get()) == text.size()) return {};
-    return {{path, 0, "cannot be written", "check the path and the disk"}};
-}
 
 Problems write_gallery(const std::string& folder, const std::vector<Sample>& samples) {
     std::error_code ignored;
@@ -49,7 +42,7 @@ Problems write_gallery(const std::string& folder, const std::vector<Sample>& sam
         }
         progress.step();
     }
-    return write_file(folder + "/paper.md", render::gallery_markdown(entries));
+    return files::write_file(folder + "/paper.md", render::gallery_markdown(entries));
 }
 
 }  // namespace tilewright::cli

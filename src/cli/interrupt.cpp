@@ -5,16 +5,20 @@
 #include <csignal>
 
 #include "cli/exit_code.h"
+#include "files/output.h"
 
 namespace tilewright::cli {
 namespace {
 
 volatile std::sig_atomic_t stop_asked = 0;
 
-void leave(int /*signal*/) { _exit(exit_interrupted); }
+void leave(int /*signal*/) {
+    files::remove_unfinished();
+    _exit(exit_interrupted);
+}
 
-void remember(int /*signal*/) {
-    if (stop_asked != 0) _exit(exit_interrupted);
+void remember(int signal) {
+    if (stop_asked != 0) leave(signal);
     stop_asked = 1;
 }
 

@@ -1,12 +1,14 @@
 // `reproduce`: the paper's experiments by name, predicted and, where there are samples or a GPU, measured.
-#include <unistd.h>
-
+#include <cstdlib>
 #include <filesystem>
+#include <optional>
 
 #include "cli/experiment_run.h"
 #include "cli/files.h"
 #include "cli/options.h"
 #include "cli/verb.h"
+#include "files/output.h"
+#include "measure/sample_files.h"
 #include "read/experiment_file.h"
 
 namespace tilewright::cli {
@@ -15,15 +17,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* paper_gpu = "a100";
-constexpr std::size_t largest_sample_file = std::size_t{1} << 30U;
 constexpr const char* measured_kinds = "gemm|attention|stream|layer";
 
 Result<std::vector<Sample>> samples_in(const std::string& path) {
-    const Result<std::string> bytes = read_whole(path, largest_sample_file);
-    if (!bytes) return bytes.problems();
-    Result<SampleFile> file = read_samples(*bytes, path);
-    if (!file) return file.problems();
-    return std::move(file->samples);
+    Result<std::vector<measure::NamedSamples>> files = measure::read_sample_files({path});
+    if (!files) return files.problems();
+    return std::move(files->front().file.samples);
 }
 
 Result<Setting> setting_of(const Arguments& arguments) {
@@ -60,13 +59,14 @@ Result<std::vector<Experiment>> asked_for(const Arguments& arguments) {
     return asked;
 }
 
-/// A folder that is removed at the end.
+/// A folder of its own that is removed at the end.
 struct Scratch {
-    fs::path path = fs::temp_directory_path() / ("tilewright_reproduce." + std::to_string(getpid()));
-    Scratch() { fs::create_directories(path); }
+    std::string name = (fs::temp_directory_path() / "tilewright_reproduce.XXXXXX").string();
+    const bool made = mkdtemp(name.data()) != nullptr;
+    const fs::path path = name;
     ~Scratch() {
         std::error_code ignored;
-        fs::remove_all(path, ignored);
+        if (made) fs::remove_all(path, ignored);
     }
 };
 
@@ -74,6 +74,7 @@ struct Scratch {
 Result<int> measure(const Arguments& arguments, const Experiment& experiment, Setting& setting,
                     const Session& session) {
     const Scratch scratch;
+    if (!scratch.made) return Problem{scratch.name, 0, "cannot be made", "set TMPDIR to a folder that can be written"};
     const std::string samples = arguments.text("--measured").value_or((scratch.path / "samples.jsonl").string());
     const std::string clock(name_of(setting.clock.value_or(experiment.clock)));
     for (const std::string& kind : split(measured_kinds, '|')) {
@@ -85,7 +86,7 @@ Result<int> measure(const Arguments& arguments, const Experiment& experiment, Se
             continue;
         }
         const std::string from = (scratch.path / (kind + ".csv")).string();
-        if (Problems bad = write_file(from, *shapes); !bad.empty()) return bad;
+        if (Problems bad = files::write_file(from, *shapes); !bad.empty()) return bad;
         const int code = wait_for_measure_program({kind, "--from", from, "--clock", clock, "--out", samples}, session);
         if (code != exit_fine) return code;
     }
@@ -99,8 +100,13 @@ Result<int> measure(const Arguments& arguments, const Experiment& experiment, Se
 Result<int> run_one(const Arguments& arguments, const Experiment& experiment, Setting& setting, Session& session) {
     const auto plot = arguments.text("--svg");
     const bool to_file = plot && *plot != "-";
+    std::optional<files::Output> picture;
     if (to_file) {
-        if (Problems bad = write_file(*plot, ""); !bad.empty()) return bad;
+        const std::vector<std::string> read = {arguments.text("--measured").value_or("-")};
+        if (Problems bad = files::refuse_inputs(*plot, read, "--svg"); !bad.empty()) return bad;
+        Result<files::Output> opened = files::Output::open(*plot);
+        if (!opened) return opened.problems();
+        picture.emplace(std::move(*opened));
     }
     if (arguments.has("--measure")) {
         const Result<int> code = measure(arguments, experiment, setting, session);
@@ -110,8 +116,9 @@ Result<int> run_one(const Arguments& arguments, const Experiment& experiment, Se
     if (!outcome) return outcome.problems();
     if (!setting.samples.empty() && outcome->measured.cells.empty())
         warn(session, "no sample is of an op of this experiment on " + outcome->device + " at that clock");
-    if (to_file) {
-        if (Problems bad = write_file(*plot, outcome_svg(*outcome)); !bad.empty()) return bad;
+    if (picture) {
+        if (Problems bad = picture->write(outcome_svg(*outcome)); !bad.empty()) return bad;
+        if (Problems bad = picture->finish(); !bad.empty()) return bad;
     }
     if (plot && !to_file) {
         session.out = outcome_svg(*outcome);

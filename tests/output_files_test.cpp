@@ -1,0 +1,135 @@
+// Every verb that writes, with every call that puts a file on the disk failing in turn (killed, disk full, input/output
+// error), and killed at random moments: the old file or the new one is there, whole, and a failure is told by the exit
+// code. TILEWRIGHT_KILLS=1000 asks for more random kills than the few that are always tried.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string old_text = "what was there before\n";
+
+/// One line of samples.
+std::string sample_of(const std::string& device) {
+    return R"({"schema":"tilewright.sample/1","op":"launch","sizes":{"kind":"graph"},"device":")" + device +
+           R"(","clock":"quick","status":"ok"})" + "\n";
+}
+
+std::string slurp(const fs::path& path) {
+    std::ostringstream text;
+    text << std::ifstream(path, std::ios::binary).rdbuf();
+    return text.str();
+}
+
+void spill(const fs::path& path, const std::string& text) {
+    fs::create_directories(path.parent_path());
+    std::ofstream(path, std::ios::binary) << text;
+}
+
+/// A command whose `file` is written; both in a folder of their own.
+struct Writer {
+    std::string name, command, file;
+    std::string before = old_text;  ///< what the file holds
+};
+
+class Folder {
+public:
+    Folder() {
+        std::string name = (fs::temp_directory_path() / "tilewright_output_files.XXXXXX").string();
+        EXPECT_NE(mkdtemp(name.data()), nullptr);
+        path_ = name;
+        spill(path_ / "products.csv", "layout,m,n,k,batch\nTN,4096,4096,4096,1\nNN,1024,4096,1024,1\n");
+        spill(path_ / "samples.jsonl", sample_of("one"));
+    }
+    ~Folder() { fs::remove_all(path_); }
+    fs::path operator/(const std::string& name) const { return path_ / name; }
+
+    /// The exit code, or 128 and the signal; `before` is put before the program.
+    int run(const std::string& before, const std::string& command) const {
+        const std::string line = "cd '" + path_.string() + "' && LC_ALL=C.UTF-8 HOME=/nonexistent " + before + " '" +
+                                 TILEWRIGHT_PROGRAM + "' " + command + " >out 2>err </dev/null";
+        const int status = std::system(line.c_str());
+        return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    }
+    /// What one try finds: the old file, and none that an earlier try left.
+    void prepare(const Writer& writer) const {
+        fs::remove((*this / writer.file).string() + ".partial");
+        spill(*this / writer.file, writer.before);
+    }
+
+private:
+    fs::path path_;
+};
+
+const std::vector<Writer>& writers() {
+    static const std::vector<Writer> all = {
+        {"plot", "reproduce wave-quantization --gpu a100 --svg plot.svg", "plot.svg"},
+        {"merge", "samples merge samples.jsonl --out merged.jsonl", "merged.jsonl"},
+        {"merge-in-place", "samples merge samples.jsonl kept.jsonl --out kept.jsonl", "kept.jsonl", sample_of("other")},
+    };
+    return all;
+}
+
+class OutputFiles : public testing::TestWithParam<Writer> {
+protected:
+    /// What the command writes when nothing fails.
+    std::string whole() const {
+        folder.prepare(GetParam());
+        EXPECT_EQ(folder.run("", GetParam().command), 0) << slurp(folder / "err");
+        return slurp(folder / GetParam().file);
+    }
+    Folder folder;
+};
+
+TEST_P(OutputFiles, FailingCallsLeaveTheOldFileOrTheNewOne) {
+    const std::string fresh = whole();
+    ASSERT_NE(fresh, GetParam().before);
+    for (const std::string how : {"kill", "space", "io"}) {
+        int call = 1;
+        for (bool done = false; !done; ++call) {
+            ASSERT_LT(call, 500);
+            folder.prepare(GetParam());
+            const int code = folder.run("env LD_PRELOAD='" FAILING_CALLS "' TILEWRIGHT_FAIL_HOW=" + how +
+                                            " TILEWRIGHT_FAIL_CALL=" + std::to_string(call),
+                                        GetParam().command);
+            const std::string found = slurp(folder / GetParam().file);
+            done = code == 0;
+            ASSERT_TRUE(found == GetParam().before || found == fresh)
+                << how << " at call " << call << ", exit " << code;
+            ASSERT_TRUE(!done || found == fresh) << how << " at call " << call;
+        }
+        EXPECT_GT(call, 3) << "a write, a sync and a rename at least";
+    }
+}
+
+TEST_P(OutputFiles, KillsAtAnyMomentLeaveTheOldFileOrTheNewOne) {
+    const char* asked = std::getenv("TILEWRIGHT_KILLS");
+    const int kills = asked == nullptr ? 10 : std::max(1, std::atoi(asked) / static_cast<int>(writers().size()));
+    const std::string fresh = whole();
+    std::mt19937 random(7);
+    for (int i = 0; i < kills; ++i) {
+        folder.prepare(GetParam());
+        const double seconds = 0.001 + 0.15 * static_cast<double>(random() % 1000) / 1000.0;
+        folder.run("timeout -s KILL " + std::to_string(seconds), GetParam().command);
+        const std::string found = slurp(folder / GetParam().file);
+        ASSERT_TRUE(found == GetParam().before || found == fresh) << "after " << seconds << " s";
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Verbs, OutputFiles, testing::ValuesIn(writers()), [](const auto& one) {
+    std::string name = one.param.name;
+    std::erase(name, '-');
+    return name;
+});
+
+}  // namespace
