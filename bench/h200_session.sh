@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # One session on a GPU, in order of value: check that every kernel computes what it should, then peaks, then sweeps.
 #   bench/h200_session.sh PROGRAM FOLDER [STAGE…]
-# PROGRAM is tilewright-measure, FOLDER takes the samples (a rerun resumes there). Without stages, all run in order.
+# PROGRAM is tilewright-measure, with tilewright beside it, FOLDER takes the samples (a rerun resumes there). Without stages, all run in order.
 # A sweep that loses the device (exit 3) is started again after the op that lost it; BUDGET_x shortens a stage. After
 # each stage all files are packed into ARCHIVE (default FOLDER.tar.gz). cuBLASLt 13 and cuDNN 9 must be on the loader's
 # path.
@@ -14,6 +14,7 @@ folder=$2
 shift 2
 mkdir -p "$folder/shapes"
 "$program" --help >/dev/null || exit 3
+tilewright=$(dirname "$program")/tilewright
 
 say() { printf '\n== %s (%s s since start)\n' "$1" "$SECONDS"; }
 
@@ -67,8 +68,8 @@ stage_smoke() {
     sweep attention smoke 20s --batch 4 --heads 16 --kv_heads 16 --q_len 2048 --kv_len 2048 --head_dim 64,128 --pass forward,backward
     sweep stream smoke 20s --kind layernorm,gelu,residual --rows 16384 --width 8192
     head -n 1 "$folder/smoke.jsonl"
-    "$program" samples show "$folder/smoke.jsonl"
-    "$program" samples list "$folder/smoke.jsonl"
+    "$tilewright" samples show "$folder/smoke.jsonl"
+    "$tilewright" samples list "$folder/smoke.jsonl"
 }
 
 stage_peaks() { "$program" peaks --out "$folder/peaks.jsonl"; }
@@ -122,7 +123,7 @@ stage_spread() {
         sweep gemm "spread-$run" 25s --from "$folder/shapes/spread.csv" --shuffle "$run"
         sweep gemm "spread-$run" 60s --from "$folder/shapes/spread-clocks.csv" --shuffle "$run" --clock sustained,burst
     done
-    "$program" spread "$folder/spread-1.jsonl" "$folder/spread-2.jsonl"
+    "$tilewright" samples spread "$folder/spread-1.jsonl" "$folder/spread-2.jsonl"
 }
 
 # What the library's own choice costs: its first eight answers on 150 shapes.
@@ -131,12 +132,12 @@ stage_autotune() {
     sweep gemm autotune "${BUDGET_AUTOTUNE:-30s}" --from "$folder/shapes/autotune.csv" --autotune 8
 }
 
-# What the paper's experiments ask (docs/paper.md) of kernels and our samples do not answer (layers: bench/pytorch_layers.py); `tilewright` lies beside PROGRAM.
+# What the paper's experiments ask (docs/paper.md) of kernels and our samples do not answer (layers: bench/pytorch_layers.py).
 stage_paper() {
     local kind samples
     samples=$(dirname "$0")/../data/samples
     for kind in gemm attention stream; do
-        zcat "$samples"/h200/*.jsonl.gz | "$(dirname "$program")/tilewright" reproduce --shapes "$kind" --gpu h200 \
+        zcat "$samples"/h200/*.jsonl.gz | "$tilewright" reproduce --shapes "$kind" --gpu h200 \
             --measured - >"$folder/shapes/paper-$kind.csv"
     done
     for kind in attention stream gemm; do
@@ -152,4 +153,4 @@ for stage in ${*:-$all}; do
     tar -czf "${ARCHIVE:-$folder.tar.gz}" -C "$folder" .
 done
 say "done"
-"$program" samples list "$folder"/*.jsonl
+"$tilewright" samples list "$folder"/*.jsonl

@@ -9,7 +9,7 @@ list(TRANSFORM measure_host PREPEND ${CMAKE_SOURCE_DIR}/src/measure/)
 list(TRANSFORM measure_host APPEND .cpp OUTPUT_VARIABLE measure_host_sources)
 add_library(tilewright_measure STATIC ${measure_host_sources})
 target_compile_options(tilewright_measure PRIVATE ${TILEWRIGHT_WARNINGS})
-target_link_libraries(tilewright_measure PUBLIC tilewright_sample PRIVATE tilewright_read)
+target_link_libraries(tilewright_measure PUBLIC tilewright_sample tilewright_files PRIVATE tilewright_read)
 
 file(GLOB measure_tests CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/measure/*_test.cpp)
 if(TILEWRIGHT_TESTS AND measure_tests)

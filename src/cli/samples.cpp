@@ -5,8 +5,8 @@
 #include <map>
 
 #include "cli/options.h"
-#include "cli/output.h"
 #include "cli/verb.h"
+#include "files/output.h"
 #include "measure/sample_files.h"
 #include "render/json.h"
 #include "sample/names.h"
@@ -56,12 +56,14 @@ Result<int> run_spread(const Files& files, const Arguments&, Session& session) {
     return exit_fine;
 }
 
+/// Merging a file into itself is safe: all is read before the first byte is written, beside it.
 Result<int> run_merge(const Files& files, const Arguments& arguments, Session&) {
-    const measure::Merged merged = measure::merge(files);
     const std::string out = arguments.text("--out").value_or("-");
-    const Output target = open_output(out);
-    if (!target) return cannot_write(out);
-    if (Problems bad = write_all(target, merged.text, out); !bad.empty()) return bad;
+    if (out.ends_with(".gz")) {
+        return Problem{"--out", 0, "merge writes no compressed file", "name it .jsonl and compress it afterwards"};
+    }
+    const measure::Merged merged = measure::merge(files);
+    if (Problems bad = files::write_file(out, merged.text); !bad.empty()) return bad;
     std::fputs(measure::merge_note(merged).c_str(), stderr);
     return exit_fine;
 }
@@ -91,6 +93,11 @@ Result<int> run_samples(const Arguments& arguments, Session& session) {
     }
     const auto files = measure::read_sample_files({arguments.operands.begin() + 1, arguments.operands.end()});
     if (!files) return files.problems();
+    for (const measure::NamedSamples& named : *files) {
+        if (named.file.torn && word != "list" && word != "merge") {
+            warn(session, named.name + ": the last line was cut off and is left out");
+        }
+    }
     return action->run(*files, arguments, session);
 }
 

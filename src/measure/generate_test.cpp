@@ -100,17 +100,34 @@ TEST(Spread, ComparesByKey) {
     EXPECT_EQ(spread_of({timed("1", 10, 0)}, {timed("1", 10, 0)})[0].cycles.mean, 0.0) << "cycles were not counted";
 }
 
+NamedSamples file_of(const std::string& name, const std::string& text) {
+    return {name, *read_samples(text, name), text};
+}
+
 TEST(Samples, MergeKeepsDuplicateKeysAndSaysSo) {
-    const SampleFile a{{{"r", {}}}, {timed("1", 10, 100)}, false};
-    const SampleFile b{{{"r", {}}}, {timed("1", 10, 100), timed("1", 11, 100)}, false};
-    const Merged merged = merge({{"a", a}, {"b", b}});
+    const std::string run = to_line(tilewright::Run{"r", {}}) + "\n", first = to_line(timed("1", 10, 100)) + "\n";
+    const NamedSamples a = file_of("a", run + first);
+    const NamedSamples b = file_of("b", run + first + to_line(timed("1", 11, 100)) + "\n");
+    const Merged merged = merge({a, b});
     EXPECT_EQ(merged.samples, 2U);
     EXPECT_EQ(merged.identical, 1U);
     EXPECT_EQ(merged.duplicates, 1U);
     EXPECT_EQ(read_samples(merged.text, "m")->samples.size(), 2U);
-    EXPECT_NE(list_text({{"m", *read_samples(merged.text, "m")}}).find("1 have a key"), std::string::npos);
-    EXPECT_NE(show_text({{"a", a}}).find("m=1"), std::string::npos);
-    EXPECT_EQ(show_text({{"a", a}}).find("TFLOP/s"), std::string::npos) << "the sample says no FLOPs";
+    EXPECT_NE(list_text({file_of("m", merged.text)}).find("1 have a key"), std::string::npos);
+    EXPECT_NE(show_text({a}).find("m=1"), std::string::npos);
+    EXPECT_EQ(show_text({a}).find("TFLOP/s"), std::string::npos) << "the sample says no FLOPs";
+}
+
+TEST(Samples, MergeKeepsWhatItDoesNotKnowAndSaysWhatIsTorn) {
+    std::string later = to_line(timed("1", 10, 100));
+    later.replace(later.size() - 1, 1, R"(,"humidity":0.4})");
+    const Merged merged =
+        merge({file_of("later", later), file_of("torn", to_line(timed("2", 1, 1)) + "\n{\"schema\":\"tile")});
+    EXPECT_NE(merged.text.find(R"("humidity":0.4)"), std::string::npos);
+    EXPECT_EQ(merged.samples, 2U) << "a last line without its end is whole";
+    EXPECT_EQ(merged.text.back(), '\n');
+    EXPECT_EQ(merged.torn, std::vector<std::string>{"torn"});
+    EXPECT_NE(merge_note(merged).find("torn: the last line was cut off"), std::string::npos);
 }
 
 }  // namespace

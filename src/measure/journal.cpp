@@ -1,28 +1,19 @@
 #include "measure/journal.h"
 
 #include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 
+#include "files/input.h"
+#include "files/output.h"
 #include "measure/case.h"
 
 namespace tilewright::measure {
 namespace {
-
-constexpr int lines_between_syncs = 200;
-
-Result<std::string> read_all(int file, const std::string& path) {
-    std::string text;
-    char buffer[1 << 16];
-    while (true) {
-        const ssize_t got = ::read(file, buffer, sizeof buffer);
-        if (got < 0) return Problem{path, 0, std::strerror(errno), ""};
-        if (got == 0) return text;
-        text.append(buffer, static_cast<std::size_t>(got));
-    }
-}
 
 /// The key of a sample as it is written today: a column that its file does not know yet has the table's fallback.
 std::string key_today(Sample sample) {
@@ -43,19 +34,13 @@ bool may_be_torn(std::string_view line) {
 
 }  // namespace
 
-Result<std::string> read_whole_file(const std::string& path) {
-    if (path == "-") return read_all(STDIN_FILENO, path);
-    const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (file < 0) return Problem{path, 0, std::strerror(errno), "check the path"};
-    Result<std::string> text = read_all(file, path);
-    ::close(file);
-    return text;
-}
-
 Result<std::unique_ptr<Journal>> Journal::open(const std::string& path, Failures failures) {
     std::unique_ptr<Journal> journal(new Journal);
     if (path == "-") {
         journal->file_ = ::dup(STDOUT_FILENO);
+    } else if (path.ends_with(".gz")) {
+        return Problem{path, 0, "samples are not appended to a compressed file",
+                       "name it .jsonl and compress it when the sweep is done"};
     } else if (Problems problems = journal->load(path, failures); !problems.empty()) {
         return problems;
     }
@@ -63,43 +48,80 @@ Result<std::unique_ptr<Journal>> Journal::open(const std::string& path, Failures
 }
 
 Problems Journal::load(const std::string& path, Failures failures) {
-    file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-    if (file_ < 0) return {{path, 0, std::strerror(errno), "name a file that can be written"}};
-    const Result<std::string> text = read_all(file_, path);
-    if (!text) return text.problems();
-    const std::size_t whole = text->rfind('\n') == std::string::npos ? 0 : text->rfind('\n') + 1;
-    const auto held = read_samples(std::string_view(*text).substr(0, whole), path);
-    if (!held) return held.problems();
-    repaired_ = whole != text->size();
-    if (repaired_ && !may_be_torn(std::string_view(*text).substr(whole))) {
-        return {{path, 0, "ends in what is no sample, and is left as it is", "name another file, or a new one"}};
+    const auto fault = [&](const char* fix) { return Problems{{path, 0, std::strerror(errno), fix}}; };
+    struct stat old {};
+    const bool there = ::stat(path.c_str(), &old) == 0;
+    regular_ = !there || S_ISREG(old.st_mode);
+    file_ = ::open(path.c_str(), (regular_ ? O_RDWR : O_WRONLY) | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (file_ < 0) return fault("name a file that can be written");
+    if (!regular_) return {};
+    if (::flock(file_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        return {{path, 0, "is being written by another program", "wait until it is done, or name another file"}};
     }
-    if (repaired_ && ::ftruncate(file_, static_cast<off_t>(whole)) != 0) return {{path, 0, std::strerror(errno), ""}};
+    if (!there && !files::sync_folder_of(path)) return fault("check the disk");
+    Result<std::string> text = files::read_whole(path, files::largest_samples);
+    if (!text) return text.problems();
+    if (Problems problems = mend(*text, path); !problems.empty()) return problems;
+    whole_ = static_cast<off_t>(text->size());
+    const auto held = read_samples(*text, path);
+    if (!held) return held.problems();
     for (const Sample& sample : held->samples) {
         if (failures == Failures::Kept || sample.status != SampleStatus::Failed) keys_.insert(key_today(sample));
     }
     return {};
 }
 
+/// Mends the end of the file, and of `text`, which it holds: NULs, which a power loss leaves, go; a last line that only
+/// lacks its end gets one; one that was cut off goes.
+Problems Journal::mend(std::string& text, const std::string& path) {
+    const std::size_t kept = text.find_last_not_of('\0') + 1;
+    const std::size_t last = text.rfind('\n', kept) == std::string::npos ? 0 : text.rfind('\n', kept) + 1;
+    const std::string line = text.substr(std::min(last, kept), kept - std::min(last, kept));
+    if (line.empty() && kept == text.size()) return {};
+    const bool complete = line.empty() || read_samples(line + "\n", path).ok();
+    if (!complete && !may_be_torn(line)) {
+        return {{path, 0, "ends in what is no sample, and is left as it is", "name another file, or a new one"}};
+    }
+    // What stands before must be samples too, or it is not our file to change.
+    if (const auto before = read_samples(std::string_view(text).substr(0, last), path); !before) {
+        return before.problems();
+    }
+    const bool nuls = kept != text.size();
+    text.resize(complete ? kept : last);
+    const auto add = [&](const char* what) { mended_ += (mended_.empty() ? "" : ", ") + std::string(what); };
+    if (nuls) add("removed the NULs at its end");
+    if (!complete) add("cut off a torn last line");
+    if (complete && !line.empty()) add("ended its last line");
+    if (::ftruncate(file_, static_cast<off_t>(text.size())) != 0) return {{path, 0, std::strerror(errno), ""}};
+    if (complete && !line.empty()) {
+        text += '\n';
+        if (!files::write_all(file_, "\n")) return {{path, 0, std::strerror(errno), ""}};
+    }
+    return {};
+}
+
 Journal::~Journal() {
     if (file_ < 0) return;
-    ::fsync(file_);
+    sync();
     ::close(file_);
 }
 
+bool Journal::sync() {
+    if (unsynced_ == 0 || !regular_) return true;
+    unsynced_ = 0;
+    if (::fsync(file_) == 0) return true;
+    trouble_ = std::strerror(errno);
+    return false;
+}
+
 bool Journal::write_line(const std::string& line) {
-    const std::string text = line + "\n";
-    std::size_t done = 0;
-    while (done < text.size()) {
-        const ssize_t wrote = ::write(file_, text.data() + done, text.size() - done);
-        if (wrote < 0 && errno != EINTR) return false;
-        if (wrote > 0) done += static_cast<std::size_t>(wrote);
+    if (!files::write_all(file_, line + "\n")) {
+        trouble_ = std::strerror(errno);
+        if (regular_ && ::ftruncate(file_, whole_) != 0) trouble_ += ", and the line stays torn";
+        return false;
     }
-    if (++unsynced_ >= lines_between_syncs) {
-        ::fsync(file_);
-        unsynced_ = 0;
-    }
-    return true;
+    whole_ += static_cast<off_t>(line.size()) + 1;
+    return ++unsynced_ < lines_between_syncs || sync();
 }
 
 bool Journal::append(const Sample& sample, const Run& run) {

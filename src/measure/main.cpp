@@ -7,9 +7,9 @@
 #include <cmath>
 #include <csignal>
 #include <cstdio>
-#include <fstream>
 #include <string>
 
+#include "files/input.h"
 #include "measure/cuda_bench.h"
 #include "measure/generate.h"
 #include "measure/options.h"
@@ -74,7 +74,8 @@ int report(const SweepResult& result, double elapsed_s) {
         case SweepEnd::Budget: std::fprintf(stderr, "stopped at the budget; the same command continues\n"); return fine;
         case SweepEnd::Interrupted: return was_interrupted;
         case SweepEnd::DeviceLost: return complain(failed("the device is lost; the last sample says why"));
-        case SweepEnd::DiskFull: return complain(Problems{{"--out", 0, "could not be written", ""}});
+        case SweepEnd::DiskFull:
+            return complain(Problems{{"--out", 0, "could not be written: " + result.trouble, "check the disk"}});
     }
     return fine;
 }
@@ -100,7 +101,7 @@ int sweep(const std::vector<Job>& jobs, const Options& options, const std::strin
     const std::string out = options.verb == "collective" ? file_of_rank(options.out, *ranks) : options.out;
     auto journal = Journal::open(out, options.retry ? Failures::Retried : Failures::Kept);
     if (!journal) return complain(journal.problems());
-    if ((*journal)->repaired()) std::fprintf(stderr, "%s: cut off a torn last line\n", options.out.c_str());
+    if (!(*journal)->mended().empty()) std::fprintf(stderr, "%s: %s\n", out.c_str(), (*journal)->mended().c_str());
     auto bench = open_bench(options, command);
     if (!bench) return complain_of_opening(bench.fault());
     catch_interrupts();
@@ -135,7 +136,7 @@ int check_all(const std::vector<Job>& jobs, const Options& options, const std::s
 int run_ops(const Options& options, const std::string& command) {
     std::string csv;
     if (!options.from.empty()) {
-        auto text = read_whole_file(options.from);
+        auto text = files::read_whole(options.from, files::largest_config);
         if (!text) return complain(text.problems());
         csv = std::move(*text);
     }
@@ -159,40 +160,6 @@ int run_generate(const Options& options) {
     return fine;
 }
 
-int run_merge(const std::vector<NamedSamples>& files, const std::string& out) {
-    const Merged merged = merge(files);
-    if (out == "-") {
-        std::fputs(merged.text.c_str(), stdout);
-    } else if (std::ofstream target(out, std::ios::binary); !(target << merged.text << std::flush)) {
-        return complain(Problems{{out, 0, "could not be written", ""}});
-    }
-    std::fputs(merge_note(merged).c_str(), stderr);
-    return fine;
-}
-
-int run_samples(const Options& options) {
-    const std::string action = options.words.empty() ? "" : options.words.front();
-    if (options.words.size() < 2 || (action != "list" && action != "show" && action != "merge" && action != "peaks")) {
-        return complain(Problems{{"samples", 0, "needs list, show, peaks or merge, and files", ""}});
-    }
-    const auto files = read_sample_files({options.words.begin() + 1, options.words.end()});
-    if (!files) return complain(files.problems());
-    if (action == "merge") return run_merge(*files, options.out);
-    if (action == "peaks")
-        std::fputs(peak_text(files->front().file.samples).c_str(), stdout);
-    else
-        std::fputs((action == "list" ? list_text(*files) : show_text(*files)).c_str(), stdout);
-    return fine;
-}
-
-int run_spread(const Options& options) {
-    if (options.words.size() != 2) return complain(Problems{{"spread", 0, "needs two files", ""}});
-    const auto files = read_sample_files(options.words);
-    if (!files) return complain(files.problems());
-    std::fputs(spread_table(spread_of((*files)[0].file.samples, (*files)[1].file.samples)).c_str(), stdout);
-    return fine;
-}
-
 int run(const std::vector<std::string>& arguments) {
     const auto options = parse_options(arguments);
     if (!options) return complain(options.problems());
@@ -201,8 +168,6 @@ int run(const std::vector<std::string>& arguments) {
     if (find_case_kind(options->verb) != nullptr) return run_ops(*options, command);
     if (options->verb == "peaks") return run_peaks(*options, command);
     if (options->verb == "generate") return run_generate(*options);
-    if (options->verb == "samples") return run_samples(*options);
-    if (options->verb == "spread") return run_spread(*options);
     std::fputs(help_text().c_str(), stderr);
     return complain(Problems{{"verb", 0, "'" + options->verb + "' is none of those above", ""}});
 }

@@ -101,7 +101,7 @@ std::string padded(std::string text, std::size_t width) {
 }
 
 /// What can be asked, besides a family of ops.
-constexpr std::array<std::string_view, 5> other_verbs = {"peaks", "generate", "samples", "spread", "help"};
+constexpr std::array<std::string_view, 3> other_verbs = {"peaks", "generate", "help"};
 
 bool is_verb(std::string_view word) {
     return find_case_kind(word) != nullptr ||
@@ -116,8 +116,10 @@ Result<Options> parse_options(const std::vector<std::string>& arguments) {
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         std::string name = arguments[i];
         if (name.size() < 2 || name.compare(0, 2, "--") != 0) {
-            (options.verb.empty() ? options.verb : options.words.emplace_back()) = name;
-            if (!is_verb(options.verb)) return Problem{name, 0, "is no verb", "--help lists them"};
+            if (!options.verb.empty()) return Problem{name, 0, "is neither a flag nor the value of one", "--help"};
+            if (name == "layer") return Problem{name, 0, "is timed in PyTorch", "use bench/pytorch_layers.py"};
+            if (!is_verb(name)) return Problem{name, 0, "is no verb", "--help lists them"};
+            options.verb = name;
             continue;
         }
         std::optional<std::string> value;
@@ -152,15 +154,14 @@ std::string help_text() {
         "FILE]\n"
         "  tilewright-measure peaks [--out FILE]          best products, bandwidths, launch cost\n"
         "  tilewright-measure generate --set NAME [--count N] [--seed N]   shapes as CSV\n"
-        "  tilewright-measure samples list|show FILE…     what files hold\n"
-        "  tilewright-measure samples merge FILE… --out FILE\n"
-        "  tilewright-measure spread A B                  how far two runs of the same ops differ\n\n"
+        "`tilewright samples` tells what files of samples hold.\n\n"
         "A LIST is 1,2,4 or 4..64:4 (steps of 4) or 1..1024*2 (doubling).\n\nflags\n";
     for (const Flag& flag : flags) {
         text +=
             "  " + padded(std::string(flag.name) + " " + std::string(flag.value), 20) + std::string(flag.help) + "\n";
     }
     for (const CaseKind& kind : case_kinds()) {
+        if (kind.op == "layer") continue;
         text += "\ncolumns of " + std::string(kind.op) + "\n";
         for (const Column& column : kind.columns) {
             const std::string fallback =

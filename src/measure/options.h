@@ -1,4 +1,4 @@
-// The command line of tilewright-measure: one verb, its words and its flags. The flags are one table; the help is
+// The command line of tilewright-measure: one verb and its flags. The flags are one table; the help is
 // written from it.
 #pragma once
 
@@ -14,8 +14,7 @@ namespace tilewright::measure {
 
 struct Options {
     std::string verb;
-    std::vector<std::string> words;  ///< what is not a flag: sample files, a sub-verb
-    Fields columns;                  ///< --m 1,2,4 as {"m", "1,2,4"}
+    Fields columns;  ///< --m 1,2,4 as {"m", "1,2,4"}
     std::string from;
     std::string out = "-";
     std::vector<ClockMode> clocks = {ClockMode::Quick};

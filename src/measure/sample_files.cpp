@@ -5,10 +5,11 @@
 #include <cstdio>
 #include <map>
 #include <numeric>
+#include <sstream>
 #include <unordered_map>
 #include <unordered_set>
 
-#include "measure/journal.h"
+#include "files/input.h"
 #include "read/gzip.h"
 #include "sample/names.h"
 
@@ -66,12 +67,13 @@ Difference summary_of(std::vector<double> differences) {
 
 double difference(double a, double b) { return std::abs(a - b) / std::min(a, b); }
 
-Result<SampleFile> read_sample_file(const std::string& path) {
-    constexpr std::size_t largest = std::size_t{1} << 30U;
-    Result<std::string> text = read_whole_file(path);
-    if (text && read::is_gzip(*text)) text = read::gunzip(*text, path, largest);
+Result<NamedSamples> read_sample_file(const std::string& path) {
+    Result<std::string> text = files::read_whole(path, files::largest_samples);
+    if (text && read::is_gzip(*text)) text = read::gunzip(*text, path, files::largest_samples);
     if (!text) return text.problems();
-    return read_samples(*text, path);
+    Result<SampleFile> file = read_samples(*text, path);
+    if (!file) return file.problems();
+    return NamedSamples{path, std::move(*file), std::move(*text)};
 }
 
 }  // namespace
@@ -82,7 +84,7 @@ Result<std::vector<NamedSamples>> read_sample_files(const std::vector<std::strin
     for (const std::string& path : paths) {
         auto file = read_sample_file(path);
         if (file)
-            files.push_back({path, std::move(*file)});
+            files.push_back(std::move(*file));
         else
             problems.insert(problems.end(), file.problems().begin(), file.problems().end());
     }
@@ -121,27 +123,29 @@ Merged merge(const std::vector<NamedSamples>& files) {
     std::unordered_set<std::string> lines;
     std::unordered_set<std::string> keys;
     for (const NamedSamples& named : files) {
-        for (const Run& run : named.file.runs) {
-            const std::string line = to_line(run);
-            if (lines.insert(line).second) merged.text += line + "\n";
-        }
-        for (const Sample& sample : named.file.samples) {
-            const std::string line = to_line(sample);
+        std::istringstream text(named.text);
+        for (std::string line; std::getline(text, line);) {
+            const auto read = read_samples(line, named.name);
+            if (!read || read->torn || line.empty()) continue;
+            const bool is_sample = !read->samples.empty();
             if (!lines.insert(line).second) {
-                ++merged.identical;
+                merged.identical += is_sample ? 1 : 0;
                 continue;
             }
-            if (!keys.insert(key(sample)).second) ++merged.duplicates;
-            ++merged.samples;
+            if (is_sample && !keys.insert(key(read->samples.front())).second) ++merged.duplicates;
+            merged.samples += is_sample ? 1 : 0;
             merged.text += line + "\n";
         }
+        if (named.file.torn) merged.torn.push_back(named.name);
     }
     return merged;
 }
 
 std::string merge_note(const Merged& merged) {
-    return formatted("%zu samples; %zu identical lines left out; %zu duplicate keys, all kept\n", merged.samples,
-                     merged.identical, merged.duplicates);
+    std::string note = formatted("%zu samples; %zu identical lines left out; %zu duplicate keys, all kept\n",
+                                 merged.samples, merged.identical, merged.duplicates);
+    for (const std::string& name : merged.torn) note += name + ": the last line was cut off and is left out\n";
+    return note;
 }
 
 std::string peak_text(const std::vector<Sample>& samples) {

@@ -10,10 +10,11 @@
 
 namespace tilewright::measure {
 
-/// A file of samples with its name.
+/// A file of samples with its name and, unpacked, its bytes.
 struct NamedSamples {
     std::string name;
     SampleFile file;
+    std::string text;
 };
 
 /// Compressed files too; "-" is standard input.
@@ -22,12 +23,13 @@ Result<std::vector<NamedSamples>> read_sample_files(const std::vector<std::strin
 std::string list_text(const std::vector<NamedSamples>& files);
 std::string show_text(const std::vector<NamedSamples>& files);
 
-/// All runs and samples in order, each line once; samples with the same key but other times are all kept.
+/// All lines in order as they were written, each once; samples with the same key but other times are all kept.
 struct Merged {
     std::string text;
     std::size_t samples = 0;
-    std::size_t identical = 0;   ///< lines left out because the same line came before
-    std::size_t duplicates = 0;  ///< samples kept although their key came before
+    std::size_t identical = 0;      ///< lines left out because the same line came before
+    std::size_t duplicates = 0;     ///< samples kept although their key came before
+    std::vector<std::string> torn;  ///< files whose last line was cut off, and left out
 };
 Merged merge(const std::vector<NamedSamples>& files);
 std::string merge_note(const Merged& merged);  ///< how many were kept, and what was said twice

@@ -108,6 +108,12 @@ void count(const Sample& sample, SweepResult& result) {
     if (sample.status == SampleStatus::Failed) ++result.failed;
 }
 
+SweepResult disk_trouble(const Journal& journal, SweepResult result) {
+    result.end = SweepEnd::DiskFull;
+    result.trouble = journal.trouble();
+    return result;
+}
+
 }  // namespace
 
 Result<std::vector<Job>> plan_jobs(const Options& options, std::string_view csv) {
@@ -184,19 +190,26 @@ SweepResult run_sweep(const std::vector<Job>& jobs, Bench& bench, Journal& journ
             ++result.skipped;
             continue;
         }
-        if (control.interrupted != nullptr && *control.interrupted) return result.end = SweepEnd::Interrupted, result;
+        if (control.interrupted != nullptr && *control.interrupted) {
+            result.end = SweepEnd::Interrupted;
+            break;
+        }
         if (control.budget_s > 0.0 && bench.now_s() - start >= control.budget_s) {
-            return result.end = SweepEnd::Budget, result;
+            result.end = SweepEnd::Budget;
+            break;
         }
         const Sample sample = bench.measure(jobs[i]);
         count(sample, result);
         result.left = jobs.size() - i - 1;
-        if (!journal.append(sample, bench.run())) return result.end = SweepEnd::DiskFull, result;
-        if (bench.lost()) return result.end = SweepEnd::DeviceLost, result;
+        if (!journal.append(sample, bench.run())) return disk_trouble(journal, result);
+        if (bench.lost()) {
+            result.end = SweepEnd::DeviceLost;
+            break;
+        }
         if (control.progress) control.progress(i + 1 - result.skipped, result.left, bench.now_s() - start);
     }
-    result.left = 0;
-    return result;
+    if (result.end == SweepEnd::Finished) result.left = 0;
+    return journal.sync() ? result : disk_trouble(journal, result);
 }
 
 }  // namespace tilewright::measure

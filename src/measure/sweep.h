@@ -53,6 +53,7 @@ struct SweepResult {
     std::size_t failed = 0;
     std::size_t skipped = 0;  ///< already in the journal
     std::size_t left = 0;
+    std::string trouble;  ///< why the disk did not take a sample
 };
 
 struct SweepControl {

@@ -1,5 +1,6 @@
 // Plans, resuming, budgets and interrupts, with a bench that measures nothing.
 #include "measure/sweep.h"
+#include "files/input.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -41,10 +42,10 @@ public:
 
 /// A file of its own for each test, gone afterwards.
 struct TemporaryFile {
-    std::string path = ::testing::TempDir() + "sweep_test_" + std::to_string(::getpid()) + ".jsonl";
-    TemporaryFile() { std::remove(path.c_str()); }
+    std::string path = ::testing::TempDir() + "sweep_test.XXXXXX";
+    TemporaryFile() { ::close(::mkstemp(path.data())); }
     ~TemporaryFile() { std::remove(path.c_str()); }
-    std::string text() const { return *read_whole_file(path); }
+    std::string text() const { return *files::read_whole(path); }
     void append(const std::string& text) const { std::ofstream(path, std::ios::app) << text; }
 };
 
@@ -164,6 +165,53 @@ TEST(Sweep, ATornLastLineIsCutOffAndMeasuredAgain) {
     EXPECT_EQ(read_samples(file.text(), file.path)->samples.size(), 3U);
 }
 
+TEST(Journal, MendsTheEndOfAFileAndSaysSo) {
+    const auto jobs = jobs_of({"gemm", "--m", "1..3", "--n", "8", "--k", "8"});
+    const TemporaryFile whole;
+    FakeBench bench;
+    sweep_into(whole.path, jobs, bench);
+    const std::string text = whole.text();
+    const std::string nuls(4096, '\0');
+    struct Case {
+        std::string text;
+        std::size_t samples;
+        const char* said;
+    };
+    for (const Case& one :
+         {Case{text, 3, ""}, Case{text.substr(0, text.size() - 1), 3, "ended its last line"},
+          Case{text + nuls, 3, "removed the NULs at its end"},
+          Case{text.substr(0, text.size() - 9) + nuls, 2, "removed the NULs at its end, cut off a torn last line"},
+          Case{text.substr(0, text.size() - 1) + nuls, 3, "removed the NULs at its end, ended its last line"},
+          Case{nuls, 0, "removed the NULs at its end"}, Case{"", 0, ""}}) {
+        const TemporaryFile file;
+        file.append(one.text);
+        const auto journal = Journal::open(file.path);
+        ASSERT_TRUE(journal.ok()) << one.said;
+        EXPECT_EQ((*journal)->mended(), one.said);
+        EXPECT_EQ((*journal)->size(), one.samples) << one.said;
+        EXPECT_EQ(read_samples(file.text(), file.path)->samples.size(), one.samples);
+        EXPECT_TRUE(file.text().empty() || file.text().back() == '\n');
+    }
+}
+
+TEST(Journal, HasOneWriterAndIsNotCompressed) {
+    const TemporaryFile file;
+    const auto first = Journal::open(file.path);
+    ASSERT_TRUE(first.ok());
+    const auto second = Journal::open(file.path);
+    ASSERT_FALSE(second.ok());
+    EXPECT_NE(second.problems()[0].what.find("another program"), std::string::npos);
+    EXPECT_FALSE(Journal::open(file.path + ".gz").ok());
+    EXPECT_TRUE(Journal::open("/dev/null").ok()) << "a device remembers nothing";
+}
+
+TEST(Journal, ADiskThatIsFullEndsTheSweepWithTheReason) {
+    FakeBench bench;
+    const SweepResult result = sweep_into("/dev/full", jobs_of({"gemm", "--m", "1..3", "--n", "8", "--k", "8"}), bench);
+    EXPECT_EQ(result.end, SweepEnd::DiskFull);
+    EXPECT_FALSE(result.trouble.empty());
+}
+
 TEST(Sweep, AFileFromBeforeAColumnWasAddedIsStillResumed) {
     const TemporaryFile file;
     const auto jobs = jobs_of({"gemm", "--m", "1..3", "--n", "8", "--k", "8"});
@@ -240,6 +288,8 @@ TEST(Options, Faults) {
     EXPECT_FALSE(parse_options({"gemm", "--m"}).ok());
     EXPECT_EQ(parse_options({"gem", "--m", "1"}).problems().front().where, "gem");
     EXPECT_FALSE(parse_options({"gemm", "--budget", "x"}).ok());
+    EXPECT_FALSE(parse_options({"layer"}).ok());
+    EXPECT_FALSE(parse_options({"gemm", "attention"}).ok());
     EXPECT_EQ(parse_options({"attention", "--kv-heads=2"})->columns, (Fields{{"kv_heads", "2"}}));
 }
 
