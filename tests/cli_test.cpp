@@ -215,11 +215,12 @@ fs::path long_file() {
 
 TEST(Cli, AnInterruptedBulkRunKeepsItsRowsAndExits130) {
     const fs::path from = long_file();
-    const fs::path to = scratch() / "partial.csv";
+    const fs::path whole = scratch() / "long.out.csv", to = whole.string() + ".partial";
     const Outcome seen =
-        run("tilewright predict model --gpu h200 --from '" + from.string() + "' -o '" + to.string() +
+        run("tilewright predict model --gpu h200 --from '" + from.string() + "' -o '" + whole.string() +
             "' & while kill -0 $! && ! test -s '" + to.string() + "'; do sleep 0.02; done; kill -INT $!; wait $!");
     EXPECT_EQ(seen.code, 130);
+    EXPECT_FALSE(fs::exists(whole));
     const std::vector<std::string> lines = lines_of(slurp(to));
     ASSERT_GT(lines.size(), 2u);
     EXPECT_LT(lines.size(), rows + 1u);

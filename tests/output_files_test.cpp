@@ -73,7 +73,12 @@ private:
 
 const std::vector<Writer>& writers() {
     static const std::vector<Writer> all = {
+        {"bulk", "predict gemm --gpu a100 --from products.csv -o bulk.csv", "bulk.csv"},
+        {"report", "report gpt2 --gpu a100 -o page.html", "page.html"},
+        {"picture", "report gpt2 --gpu a100 --svg tiles -o tiles.svg", "tiles.svg"},
+        {"compare", "compare gpt2 gpt2-medium --gpu a100 --report both.html", "both.html"},
         {"plot", "reproduce wave-quantization --gpu a100 --svg plot.svg", "plot.svg"},
+        {"configs", "search gpt2 --gpu a100 --only heads --write found", "found/baseline/config.json"},
         {"merge", "samples merge samples.jsonl --out merged.jsonl", "merged.jsonl"},
         {"merge-in-place", "samples merge samples.jsonl kept.jsonl --out kept.jsonl", "kept.jsonl", sample_of("other")},
     };
@@ -131,5 +136,29 @@ INSTANTIATE_TEST_SUITE_P(Verbs, OutputFiles, testing::ValuesIn(writers()), [](co
     std::erase(name, '-');
     return name;
 });
+
+TEST(Outputs, AnInputIsNotOverwritten) {
+    const Folder folder;
+    fs::create_symlink("products.csv", folder / "link.csv");
+    const std::string products = slurp(folder / "products.csv"), samples = slurp(folder / "samples.jsonl");
+    EXPECT_EQ(folder.run("", "predict gemm --gpu a100 --from products.csv -o link.csv"), 2);
+    EXPECT_EQ(folder.run("", "fit --device h200 --samples samples.jsonl -o samples.jsonl"), 2);
+    EXPECT_EQ(slurp(folder / "products.csv"), products);
+    EXPECT_EQ(slurp(folder / "samples.jsonl"), samples);
+}
+
+TEST(Outputs, ABadRowLeavesTheOldFileAndWhatWasPricedBesideIt) {
+    const Folder folder;
+    spill(folder / "bad.csv", "layout,m,n,k,batch\nTN,4096,4096,4096,1\nTN,0,1,1,1\n");
+    spill(folder / "out.csv", old_text);
+    EXPECT_EQ(folder.run("", "predict gemm --gpu a100 --from bad.csv -o out.csv"), 2);
+    EXPECT_EQ(slurp(folder / "out.csv"), old_text);
+    EXPECT_NE(slurp(folder / "out.csv.partial").find("TN,4096,4096,4096,1,"), std::string::npos);
+    EXPECT_EQ(folder.run("", "predict gemm --gpu a100 --from products.csv -o out.csv"), 2);
+    EXPECT_NE(slurp(folder / "err").find("out.csv.partial"), std::string::npos);
+    fs::remove(folder / "out.csv.partial");
+    EXPECT_EQ(folder.run("", "predict gemm --gpu a100 --from products.csv -o out.csv"), 0);
+    EXPECT_FALSE(fs::exists(folder / "out.csv.partial"));
+}
 
 }  // namespace

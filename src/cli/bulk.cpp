@@ -1,8 +1,6 @@
-// The loop over a bulk file. The output is opened before the first row is read, and holds every row priced so far
-// when the run is cut off.
+// The loop over a bulk file. The output is opened before the first row is read; a run that is cut off leaves the rows
+// priced so far in a file of their own.
 #include "cli/bulk.h"
-
-#include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -12,18 +10,11 @@
 #include "cli/files.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
-#include "cli/output.h"
 #include "cli/progress.h"
+#include "files/output.h"
 
 namespace tilewright::cli {
 namespace {
-
-bool same_file(const std::string& a, const std::string& b) {
-    struct stat one {};
-    struct stat other {};
-    return stat(a.c_str(), &one) == 0 && stat(b.c_str(), &other) == 0 && one.st_dev == other.st_dev &&
-           one.st_ino == other.st_ino && S_ISREG(one.st_mode);
-}
 
 /// Cells of a row: one more than its commas outside quotes.
 std::size_t cells_in(std::string_view row) {
@@ -44,22 +35,24 @@ const BulkColumns* find_kind(std::string_view name) {
 /// The rows of one file on their way to one output.
 class Bulk {
 public:
-    Bulk(const BulkColumns& kind, const BulkContext& context, Session& session)
-        : kind_(kind), context_(context), session_(session) {}
+    Bulk(const BulkColumns& kind, const BulkContext& context, Session& session, files::Output output)
+        : kind_(kind), context_(context), session_(session), output_(std::move(output)) {}
 
-    std::string output_path = "-";
-    Output output = open_output("-");
     bool keep_going = false;
+    bool to_file = false;
 
     Result<int> run(const read::CsvTable& table) {
         warn_of_taken_columns(table);
         write(std::string(table.header) + "," + std::string(kind_.added));
-        Progress progress("rows", output_path != "-");
+        Progress progress("rows", to_file);
         for (std::size_t i = 0; i < table.rows.size() && problems_.empty() && !interrupted(); ++i) {
             price_row(table, table.rows[i]);
             progress.step();
         }
-        if (std::fflush(output.get()) != 0 && problems_.empty()) problems_ = {cannot_write(output_path)};
+        if (problems_.empty() && !interrupted()) problems_ = output_.finish();
+        if (const std::string partial = output_.partial(); !partial.empty()) {
+            warn(session_, "the rows priced so far are in " + partial);
+        }
         if (!problems_.empty()) return problems_;
         if (bad_rows_ > 0) warn(session_, table.where + ": " + std::to_string(bad_rows_) + " bad rows were left empty");
         return interrupted() ? exit_interrupted : exit_fine;
@@ -91,9 +84,7 @@ private:
     }
 
     void write(const std::string& line) {
-        const bool written = std::fwrite(line.data(), 1, line.size(), output.get()) == line.size() &&
-                             std::fputc('\n', output.get()) != EOF;
-        if (!written) problems_ = {cannot_write(output_path)};
+        if (Problems bad = output_.write(line + "\n"); !bad.empty()) problems_ = std::move(bad);
     }
 
     static constexpr std::int64_t warnings_shown = 20;  ///< bad rows that are named; the rest are only counted
@@ -101,6 +92,7 @@ private:
     const BulkColumns& kind_;
     const BulkContext& context_;
     Session& session_;
+    files::Output output_;
     std::int64_t bad_rows_ = 0;
     Problems problems_;
 };
@@ -117,7 +109,8 @@ Problems check_usage(const Arguments& arguments, const std::string& input, const
         if (arguments.has(flag)) problems.push_back({flag, 0, "is not for predictions in bulk", "leave it out"});
     }
     if (input != "-" && !is_file(input)) problems.push_back({input, 0, "is not there", "check the path"});
-    if (same_file(input, output)) problems.push_back({"--output", 0, "is the file that is read", "name another file"});
+    const Problems same = files::refuse_inputs(output, std::vector{input}, "--output");
+    problems.insert(problems.end(), same.begin(), same.end());
     return problems;
 }
 
@@ -140,11 +133,11 @@ Result<int> predict_in_bulk(const Arguments& arguments, Session& session) {
     BulkContext context{Pricer(device->device, profile, Clock::Sustained),
                         Pricer(device->device, profile, Clock::Burst), Workload{}};
     apply_workload_flags(arguments, context.defaults);
-    Bulk bulk(*kind, context, session);
+    Result<files::Output> opened = files::Output::open(output, files::Unfinished::Kept);
+    if (!opened) return opened.problems();
+    Bulk bulk(*kind, context, session, std::move(*opened));
     bulk.keep_going = arguments.has("--keep-going");
-    bulk.output_path = output;
-    bulk.output = open_output(output);
-    if (!bulk.output) return cannot_write(output);
+    bulk.to_file = output != "-";
     const Result<std::string> bytes = read_whole(input, read::max_csv_bytes);
     if (!bytes) return bytes.problems();
     const Result<read::CsvTable> table = read::read_bulk(*bytes, input, kind->kind);

@@ -2,9 +2,9 @@
 #include "render/compare.h"
 
 #include "cli/options.h"
-#include "cli/output.h"
 #include "cli/request.h"
 #include "cli/verb.h"
+#include "files/output.h"
 
 namespace tilewright::cli {
 
@@ -25,12 +25,16 @@ Result<int> run_compare(const Arguments& arguments, Session& session) {
     const Result<std::vector<Request>> requests = make_requests(arguments, shapes, session);
     if (!requests) return requests.problems();
     const auto path = arguments.text("--report");
-    const Output page = open_output(path.value_or("-"));
-    if (!page) return cannot_write(*path);
+    if (path) {
+        if (Problems bad = files::refuse_inputs(*path, arguments.operands, "--report"); !bad.empty()) return bad;
+    }
+    Result<files::Output> page = files::Output::open(path.value_or("-"));
+    if (!page) return page.problems();
     std::vector<render::Prediction> predictions;
     for (const Request& request : *requests) predictions.push_back(predict(request, render::Scope::Model));
     if (path) {
-        if (Problems problems = write_all(page, compare_html(predictions), *path); !problems.empty()) return problems;
+        if (Problems bad = page->write(compare_html(predictions)); !bad.empty()) return bad;
+        if (Problems bad = page->finish(); !bad.empty()) return bad;
     }
     session.out = arguments.has("--json") ? compare_json(predictions) : compare_text(predictions, session.out_style);
     return exit_fine;

@@ -2,14 +2,13 @@
 #include "tilewright/fit.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <memory>
 
 #include "cli/catalogue.h"
 #include "cli/observations.h"
 #include "cli/options.h"
 #include "cli/verb.h"
 #include "device/residual_fields.h"
+#include "files/output.h"
 #include "render/fit.h"
 #include "render/profile_files.h"
 
@@ -20,27 +19,15 @@ std::string name_of_file(const std::string& path) { return path.substr(path.find
 
 constexpr std::string_view constants_ending = ".toml";
 
-using Output = std::unique_ptr<std::FILE, int (*)(std::FILE*)>;
-
-Problem cannot_write(const std::string& path) { return {path, 0, "cannot be written", "check the path and the disk"}; }
-
-/// Where a file is written before it takes its place.
-std::string beside(const std::string& path) { return path + ".new"; }
-
-/// Writes beside the file's place and renames, so that nothing is ever half there.
-bool replace_file(const std::string& path, const std::string& text) {
-    Output file(std::fopen(beside(path).c_str(), "wb"), std::fclose);
-    if (!file) return false;
-    const bool written = std::fwrite(text.data(), 1, text.size(), file.get()) == text.size();
-    return std::fclose(file.release()) == 0 && written && std::rename(beside(path).c_str(), path.c_str()) == 0;
-}
-
 /// The residual first: constants never name a file that is not there.
-bool write_profile(const Profile& profile, const std::string& device, const std::string& path) {
+Problems write_profile(const Profile& profile, const std::string& device, const std::string& path,
+                       files::Output& file) {
     const std::string residual = render::residual_json(profile, device);
     const std::string residual_path = path.substr(0, path.size() - constants_ending.size()) + ".residual.json";
-    return replace_file(residual_path, residual) &&
-           replace_file(path, render::profile_toml(profile, {device, name_of_file(residual_path), hash_of(residual)}));
+    if (Problems bad = files::write_file(residual_path, residual); !bad.empty()) return bad;
+    const std::string text = render::profile_toml(profile, {device, name_of_file(residual_path), hash_of(residual)});
+    if (Problems bad = file.write(text); !bad.empty()) return bad;
+    return file.finish();
 }
 
 }  // namespace
@@ -72,21 +59,22 @@ Result<int> run_fit(const Arguments& arguments, Session& session) {
         return Problem{"--output", 0, "must end in .toml, not " + name_of_file(output),
                        "the residual is written beside it, as NAME.residual.json"};
     }
-    if (!Output(std::fopen(beside(output).c_str(), "wb"), std::fclose)) return cannot_write(output);
-    std::remove(beside(output).c_str());
+    if (Problems bad = files::refuse_inputs(output, paths, "--output"); !bad.empty()) return bad;
+    Result<files::Output> file = files::Output::open(output);
+    if (!file) return file.problems();
     std::vector<Observation> seen;
-    std::string files;
+    std::string names;
     for (const std::string& path : paths) {
         const Result<std::vector<Observation>> more = read_observations(path);
         if (!more) return more.problems();
         seen.insert(seen.end(), more->begin(), more->end());
-        files += (files.empty() ? "" : ", ") + name_of_file(path);
+        names += (names.empty() ? "" : ", ") + name_of_file(path);
     }
     const std::string source =
-        arguments.text("--source").value_or(files) + "; " + std::to_string(seen.size()) + " samples";
+        arguments.text("--source").value_or(names) + "; " + std::to_string(seen.size()) + " samples";
     Result<Fit> learnt = fit(seen, device->device, source);
     if (!learnt) return learnt.problems();
-    if (!write_profile(learnt->profile, device->device.name, output)) return cannot_write(output);
+    if (Problems bad = write_profile(learnt->profile, device->device.name, output, *file); !bad.empty()) return bad;
     const render::LearntProfile shown{std::move(*learnt), device->device.name, output};
     session.out = arguments.has("--json") ? render::fit_json(shown) : render::fit_text(shown, session.out_style);
     return exit_fine;

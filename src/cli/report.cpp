@@ -6,9 +6,9 @@
 
 #include "cli/interrupt.h"
 #include "cli/options.h"
-#include "cli/output.h"
 #include "cli/report_values.h"
 #include "cli/verb.h"
+#include "files/output.h"
 #include "read/suggest.h"
 
 namespace tilewright::cli {
@@ -77,11 +77,13 @@ Result<int> run_report(const Arguments& arguments, Session& session) {
     if (!requests) return requests.problems();
     if (Problems problems = check_picture(arguments, *requests); !problems.empty()) return problems;
     const std::string path = place_of(arguments);
-    const Output output = open_output(path);
-    if (!output) return cannot_write(path);
+    if (Problems bad = files::refuse_inputs(path, arguments.operands, "--output"); !bad.empty()) return bad;
+    Result<files::Output> output = files::Output::open(path);
+    if (!output) return output.problems();
     const Result<std::string> text = answer(arguments, *requests);
     if (!text) return text.problems();
-    if (Problems bad = write_all(output, *text, path); !bad.empty()) return bad;
+    if (Problems bad = output->write(*text); !bad.empty()) return bad;
+    if (Problems bad = output->finish(); !bad.empty()) return bad;
     return interrupted() ? exit_interrupted : exit_fine;
 }
 

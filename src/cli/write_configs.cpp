@@ -1,8 +1,8 @@
 #include "cli/write_configs.h"
 
 #include <filesystem>
-#include <fstream>
 
+#include "files/output.h"
 #include "render/config_json.h"
 #include "tilewright/names.h"
 #include "tilewright/read.h"
@@ -33,14 +33,10 @@ std::vector<std::string> lost(const Shape& shape, const Shape& back) {
     return found;
 }
 
-Problems write_file(const fs::path& folder, const std::string& text) {
+Problems write_config(const fs::path& folder, const std::string& text) {
     std::error_code error;
     fs::create_directories(folder, error);
-    const fs::path path = folder / "config.json";
-    std::ofstream out(path, std::ios::binary);
-    out << text << std::flush;
-    if (!error && out) return {};
-    return {{path.string(), 0, "cannot be written", "give a folder that can"}};
+    return files::write_file((folder / "config.json").string(), text);
 }
 
 }  // namespace
@@ -76,7 +72,7 @@ Problems ConfigFolder::write(const render::SearchReport& report, const Session& 
         for (const std::string& what : config.lost) {
             warn(session, name + ": no config.json of transformers says this with the rest: " + what);
         }
-        const Problems found = write_file(fs::path(path_) / name, config.text);
+        const Problems found = write_config(fs::path(path_) / name, config.text);
         problems.insert(problems.end(), found.begin(), found.end());
     };
     write("baseline", report.baseline.shape);

@@ -29,6 +29,8 @@ public:
     Problems write(std::string_view bytes);
     /// All was written: puts it in its place.
     Problems finish();
+    /// Where the bytes of a file that is not finished will stay; empty when nowhere.
+    std::string partial() const { return unfinished_ == Unfinished::Kept && written_ ? beside_ : std::string(); }
 
 private:
     Output() = default;
