@@ -27,22 +27,24 @@ const std::map<std::string, Names> may_include = {
     {"lint", {"quantity", "shape", "ops", "device", "cost"}},
     {"search", {"quantity", "shape", "ops", "device", "cost"}},
     {"plan", {"quantity", "shape", "ops", "device", "cost"}},
+    {"answer", {"quantity", "shape", "ops", "device", "cost", "lint", "search", "plan"}},
     {"sample", {"quantity", "shape", "ops", "device"}},
     {"fit", {"quantity", "shape", "ops", "device", "cost", "sample"}},
     {"experiment", {"quantity", "shape", "ops", "device", "cost", "sample"}},
     {"read", {"quantity", "shape", "ops", "device", "sample", "experiment"}},
-    {"render", {"quantity", "shape", "ops", "device", "cost", "lint", "search", "plan", "sample", "fit", "experiment"}},
+    {"render",
+     {"quantity", "shape", "ops", "device", "cost", "lint", "search", "plan", "answer", "sample", "fit", "experiment"}},
     {"measure", {"quantity", "files", "shape", "ops", "device", "sample", "read"}},
     {"cli",
-     {"quantity", "files", "shape", "ops", "device", "cost", "lint", "search", "plan", "sample", "fit", "read",
-      "render", "experiment", "measure"}},
+     {"quantity", "files", "shape", "ops", "device", "cost", "lint", "search", "plan", "answer", "sample", "fit",
+      "read", "render", "experiment", "measure"}},
 };
 
 /// The stage each public header belongs to, where it is not the folder of its own name.
 const std::map<std::string, std::string> stage_of_header = {
     {"result", "quantity"}, {"workload", "shape"},    {"names", "shape"},    {"device_names", "device"},
     {"cost_names", "cost"}, {"correction", "device"}, {"profile", "device"}, {"figure", "experiment"},
-    {"cluster", "device"},  {"plan_names", "plan"},
+    {"cluster", "device"},  {"plan_names", "plan"},   {"report", "answer"},
 };
 
 /// The folders that may see a third-party library, by how its include begins.
@@ -53,8 +55,8 @@ const std::map<std::string, Names> third_party = {
 };
 
 /// What the inside must not touch: I/O, clocks, threads, the environment.
-const Names pure = {"quantity", "shape", "ops",    "device", "cost",      "lint",
-                    "search",   "plan",  "sample", "fit",    "experiment"};
+const Names pure = {"quantity", "shape", "ops",    "device", "cost", "lint",
+                    "search",   "plan",  "answer", "sample", "fit",  "experiment"};
 const Names impure_headers = {"iostream", "fstream", "cstdio", "chrono", "thread", "mutex", "filesystem", "cstdlib"};
 
 bool is_source(const fs::path& path) {

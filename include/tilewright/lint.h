@@ -1,6 +1,7 @@
 // Sizing rules that a shape breaks on a given device, what each costs there, and what to change: lint(…) -> Findings.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -8,12 +9,16 @@
 #include <vector>
 
 #include "tilewright/cost.h"
+#include "tilewright/names.h"
 #include "tilewright/shape.h"
 #include "tilewright/workload.h"
 
 namespace tilewright {
 
 enum class Severity { Info, Warning, Error };
+template <>
+inline constexpr std::array<NameTable<Severity>, 3> names<Severity>{
+    {{"info", Severity::Info}, {"warning", Severity::Warning}, {"error", Severity::Error}}};
 
 /// A change that removes a finding: one dimension set to another value.
 struct Fix {
@@ -43,7 +48,7 @@ struct LintInput {
     const Workload& workload;
     const Pricer& pricer;
     const GraphCost& step;  ///< without kernels when the shape cannot run in the workload
-    Seconds floor;          ///< what is not worth a word: a fault that costs less is no finding
+    Seconds floor{};        ///< what is not worth a word, set by lint(): a fault that costs less is no finding
 };
 
 /// A rule: one file under src/lint, one page under docs/rules, one row in the table.
@@ -65,6 +70,9 @@ struct LintOptions {
 /// min_cost a Warning, the rest Info. Shape and workload must each be valid alone; together they need not be.
 /// Every fix was tried: the whole table was run on the changed shape, the finding was gone and nothing worse had come.
 std::vector<Finding> lint(const Shape& shape, const Workload& workload, const Pricer& pricer, LintOptions options = {});
+
+/// The same of a step that is priced already.
+std::vector<Finding> lint(const LintInput& input, LintOptions options = {});
 
 /// Makes the change a fix proposes.
 void apply(const Fix& fix, Shape& shape, Workload& workload);

@@ -30,6 +30,9 @@ struct Axis {
     std::int64_t high = 0;
     std::int64_t step = 0;             ///< 0: what suits the hardware
     std::vector<std::int64_t> values;  ///< when there are any, only these
+
+    /// Bounded by the guards alone.
+    bool is_free() const { return !fixed && low == 0 && values.empty(); }
 };
 
 struct Between {
@@ -114,10 +117,20 @@ struct SearchResult {
     std::vector<Candidate> candidates;       ///< the best of each family (hidden size and heads), best first
     std::vector<Candidate> parameter_front;  ///< no other is faster with a smaller change of the parameter count
     std::vector<Candidate> kv_front;         ///< no other is faster with a smaller KV cache
+    std::optional<Candidate> recommended;    ///< of equal size; empty: keep the baseline
 
     /// Null when nothing is better than the baseline.
     const Candidate* best() const { return candidates.empty() ? nullptr : candidates.data(); }
 };
+
+/// Candidates that change about as much.
+struct CandidateKind {
+    std::string_view name;
+    const std::vector<Candidate>& list;
+};
+
+/// The smallest change first: "one knob", "two knobs", "free".
+std::array<CandidateKind, 3> kinds(const SearchResult& found);
 
 /// A shape of the space as the walk knows it: its sizes and its score, baseline over shape inverted (lower is better).
 struct ScoredShape {
@@ -160,8 +173,10 @@ public:
     double size_bound() const;   ///< shapes in the space, before the guard on FLOPs
     /// Opens the steps of ffn, hidden and layers until at most that many shapes remain.
     void coarsen(double most);
+    bool coarsened() const;
     std::string steps_text() const;  ///< "hidden 64, layers 1, ffn 64"
     std::size_t keep() const;
+    const GraphCost& baseline(std::size_t target) const;  ///< its step as it is
 
     Kept walk(std::size_t slice) const;
     SearchResult finish(const Kept& kept) const;

@@ -78,6 +78,17 @@ constexpr Workload in_phase(Workload workload, Phase phase) {
     return workload;
 }
 
+/// Tokens that one step takes forward: all of them, or one per sequence when decoding.
+constexpr double tokens_per_step(const Workload& workload) {
+    const std::int64_t each = workload.phase == Phase::Decode ? 1 : workload.seq;
+    return static_cast<double>(workload.batch) * static_cast<double>(each);
+}
+
+/// Sequences of one step on all replicas.
+constexpr std::int64_t global_batch(const Workload& workload) {
+    return workload.batch * workload.micro_batches * workload.parallel.dp;
+}
+
 /// Bytes of one element as the matrix units read it.
 constexpr int element_bytes(Precision precision) {
     switch (precision) {

@@ -1,10 +1,10 @@
 // `compare`: several shapes, or one shape and its overrides, side by side.
-#include "render/compare.h"
-
 #include "cli/options.h"
 #include "cli/request.h"
 #include "cli/verb.h"
 #include "files/output.h"
+#include "render/answers.h"
+#include "render/report.h"
 
 namespace tilewright::cli {
 
@@ -22,21 +22,21 @@ Result<int> run_compare(const Arguments& arguments, Session& session) {
     std::vector<Asked> shapes;
     if (with_itself) shapes.push_back({arguments.operands[0], Overrides::Ignore});
     for (const std::string& name : arguments.operands) shapes.push_back({name});
-    const Result<std::vector<Request>> requests = make_requests(arguments, shapes, session);
-    if (!requests) return requests.problems();
+    const Result<std::vector<Question>> questions = make_questions(arguments, shapes, session);
+    if (!questions) return questions.problems();
     const auto path = arguments.text("--report");
     if (path) {
         if (Problems bad = files::refuse_inputs(*path, arguments.operands, "--report"); !bad.empty()) return bad;
     }
     Result<files::Output> page = files::Output::open(path.value_or("-"));
     if (!page) return page.problems();
-    std::vector<render::Prediction> predictions;
-    for (const Request& request : *requests) predictions.push_back(predict(request, render::Scope::Model));
+    const Comparison comparison = compare(*questions);
     if (path) {
-        if (Problems bad = page->write(compare_html(predictions)); !bad.empty()) return bad;
+        if (Problems bad = page->write(render::compare_html(comparison)); !bad.empty()) return bad;
         if (Problems bad = page->finish(); !bad.empty()) return bad;
     }
-    session.out = arguments.has("--json") ? compare_json(predictions) : compare_text(predictions, session.out_style);
+    session.out = arguments.has("--json") ? render::compare_json(comparison)
+                                          : render::compare_text(comparison, session.out_style);
     return exit_fine;
 }
 

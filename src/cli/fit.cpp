@@ -9,7 +9,7 @@
 #include "cli/verb.h"
 #include "device/residual_fields.h"
 #include "files/output.h"
-#include "render/fit.h"
+#include "render/answers.h"
 #include "render/profile_files.h"
 
 namespace tilewright::cli {

@@ -1,6 +1,4 @@
 // `lint`: findings, their exit code, and the pages of the rules.
-#include "render/lint.h"
-
 #include <algorithm>
 
 #include "cli/options.h"
@@ -8,6 +6,7 @@
 #include "cli/verb.h"
 #include "read/embedded.h"
 #include "read/suggest.h"
+#include "render/answers.h"
 
 namespace tilewright::cli {
 namespace {
@@ -57,22 +56,12 @@ Result<int> run_lint(const Arguments& arguments, Session& session) {
     if (options.min_cost < 0 || options.min_cost > 1) {
         return Problem{"--min-cost", 0, "is not between 0 and 1", "0.01 means one percent of the step"};
     }
-    const Result<Request> request = make_request(arguments, arguments.operands[0], session);
-    if (!request) return request.problems();
-    const Pricer pricer = request->pricer();
-    render::LintReport report;
-    report.shape = request->shape;
-    report.workload = request->workload;
-    report.device = request->device;
-    report.evidence = request->profile.evidence;
-    report.min_cost = options.min_cost;
-    report.findings = lint(request->shape, request->workload, pricer, options);
-    report.used = request->used;
-    if (misfit(arguments, *request).empty()) report.step = price(lower(request->shape, request->workload), pricer).sum;
-    if (report.step) report.evidence = report.step->evidence;
-    session.out = arguments.has("--json") ? lint_json(report) : lint_text(report, session.out_style);
+    const Result<Question> question = make_question(arguments, arguments.operands[0], session);
+    if (!question) return question.problems();
+    const Lint found = lint(*question, options);
+    session.out = arguments.has("--json") ? render::lint_json(found) : render::lint_text(found, session.out_style);
     const Severity level = arguments.choice<Severity>("--fail-on").value_or(Severity::Error);
-    const bool fails = std::any_of(report.findings.begin(), report.findings.end(),
+    const bool fails = std::any_of(found.findings.begin(), found.findings.end(),
                                    [&](const Finding& finding) { return finding.severity >= level; });
     return fails ? exit_findings : exit_fine;
 }

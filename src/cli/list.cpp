@@ -4,7 +4,7 @@
 #include "cli/catalogue.h"
 #include "cli/options.h"
 #include "cli/verb.h"
-#include "render/catalogue.h"
+#include "render/answers.h"
 #include "tilewright/read.h"
 
 namespace tilewright::cli {
@@ -32,7 +32,8 @@ Result<int> run_models(const Arguments& arguments, Session& session) {
         models.push_back({found->file.shape, count_parameters(found->file.shape), found->origin});
     }
     if (models.empty()) return nothing(arguments);
-    session.out = arguments.has("--json") ? models_json(models) : models_text(models, session.out_style);
+    session.out =
+        arguments.has("--json") ? render::models_json(models) : render::models_text(models, session.out_style);
     return exit_fine;
 }
 
@@ -45,7 +46,8 @@ Result<int> run_devices(const Arguments& arguments, Session& session) {
         devices.push_back({found->device, find_profile(found->device), found->origin});
     }
     if (devices.empty()) return nothing(arguments);
-    session.out = arguments.has("--json") ? devices_json(devices) : devices_text(devices, session.out_style);
+    session.out =
+        arguments.has("--json") ? render::devices_json(devices) : render::devices_text(devices, session.out_style);
     return exit_fine;
 }
 

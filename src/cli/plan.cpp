@@ -1,12 +1,11 @@
 // `plan`: how to split a model over the GPUs of a cluster, to train it or to serve it.
-#include "render/plan.h"
-
 #include <algorithm>
 #include <cmath>
 
 #include "cli/options.h"
 #include "cli/request.h"
 #include "cli/verb.h"
+#include "render/answers.h"
 
 namespace tilewright::cli {
 namespace {
@@ -50,23 +49,13 @@ Result<PlanSpace> space_of(const Arguments& arguments, const Workload& base) {
     return space;
 }
 
-Result<int> plan_training(const Arguments& arguments, Request& request, Session& session) {
-    Workload base = request.workload;
-    base.master = arguments.choice<MasterWeights>("--master").value_or(MasterWeights::Fp32);
-    const Result<PlanSpace> space = space_of(arguments, base);
+Result<int> plan_training(const Arguments& arguments, Question question, Session& session) {
+    question.workload.master = arguments.choice<MasterWeights>("--master").value_or(MasterWeights::Fp32);
+    const Result<PlanSpace> space = space_of(arguments, question.workload);
     if (!space) return space.problems();
-    const auto price = arguments.real("--price");
-    const double tokens =
-        parse_amount(arguments.text("--tokens").value_or("")).value_or(chinchilla_tokens(request.shape));
-    render::PlanAnswer answer{request.shape,
-                              request.device,
-                              arguments.text("--cluster").value_or(""),
-                              space->gpus,
-                              plan(request.shape, base, *space, request.pricer()),
-                              {},
-                              price};
-    if (!answer.found.plans.empty()) answer.budget = budget_of(answer.found.plans.front().step, space->gpus, tokens);
-    session.out = arguments.has("--json") ? plan_json(answer) : plan_text(answer, session.out_style);
+    const PlanAnswer answer = plan({std::move(question), *space, parse_amount(arguments.text("--tokens").value_or("")),
+                                    arguments.real("--price"), arguments.text("--cluster").value_or("")});
+    session.out = arguments.has("--json") ? render::plan_json(answer) : render::plan_text(answer, session.out_style);
     return exit_fine;
 }
 
@@ -86,13 +75,12 @@ std::vector<FlagGroup> plan_flags() {
 }
 
 Result<int> run_plan(const Arguments& arguments, Session& session) {
-    Result<Request> request = make_request(arguments, arguments.operands[0], session);
-    if (!request) return request.problems();
-    if (request->workload.phase == Phase::Train) return plan_training(arguments, *request, session);
-    const Serving serving = serve(request->shape, request->workload, request->pricer());
-    session.out = arguments.has("--json")
-                      ? render::serving_json(request->shape, request->device, serving)
-                      : render::serving_text(request->shape, request->device, serving, session.out_style);
+    Result<Question> question = make_question(arguments, arguments.operands[0], session);
+    if (!question) return question.problems();
+    if (question->workload.phase == Phase::Train) return plan_training(arguments, std::move(*question), session);
+    const ServingAnswer answer = serve(*question);
+    session.out =
+        arguments.has("--json") ? render::serving_json(answer) : render::serving_text(answer, session.out_style);
     return exit_fine;
 }
 

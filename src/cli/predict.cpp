@@ -1,10 +1,9 @@
 // `predict`: one shape, or with --from a file of many.
-#include "render/predict.h"
-
 #include "cli/bulk.h"
 #include "cli/options.h"
 #include "cli/request.h"
 #include "cli/verb.h"
+#include "render/answers.h"
 
 namespace tilewright::cli {
 
@@ -32,17 +31,17 @@ Result<int> run_predict(const Arguments& arguments, Session& session) {
         return Problem{operand, 0, "is predicted from a file",
                        "say tilewright predict " + operand + " --from FILE.csv"};
     }
-    const Result<Request> request = make_request(arguments, operand, session);
-    if (!request) return request.problems();
-    if (Problems problems = misfit(arguments, *request); !problems.empty()) return problems;
-    const bool layer = arguments.text("--scope") == "layer";
-    const render::Prediction prediction = predict(*request, layer ? render::Scope::Layer : render::Scope::Model);
+    const Result<Question> question = make_question(arguments, operand, session);
+    if (!question) return question.problems();
+    if (Problems problems = misfit(arguments, *question); !problems.empty()) return problems;
+    const Prediction prediction =
+        predict(*question, arguments.text("--scope") == "layer" ? Scope::Layer : Scope::Model);
     if (arguments.has("--json")) {
-        session.out = predict_json(prediction);
+        session.out = render::predict_json(prediction);
         return exit_fine;
     }
-    session.out = predict_text(prediction, session.out_style);
-    if (arguments.has("--why")) session.out += why_text(prediction, session.out_style);
+    session.out = render::predict_text(prediction, session.out_style);
+    if (arguments.has("--why")) session.out += render::why_text(prediction, session.out_style);
     return exit_fine;
 }
 

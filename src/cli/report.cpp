@@ -1,15 +1,16 @@
 // `report`: a page to look at, or one of its pictures.
-#include "render/report.h"
-
 #include <algorithm>
 #include <filesystem>
 
 #include "cli/interrupt.h"
 #include "cli/options.h"
-#include "cli/report_values.h"
+#include "cli/request.h"
+#include "cli/search_threads.h"
 #include "cli/verb.h"
 #include "files/output.h"
 #include "read/suggest.h"
+#include "render/answers.h"
+#include "render/report.h"
 
 namespace tilewright::cli {
 namespace {
@@ -27,30 +28,31 @@ std::string place_of(const Arguments& arguments) {
     return arguments.text("--output").value_or(picture.ends_with(".svg") ? picture : "-");
 }
 
-Problems check_picture(const Arguments& arguments, const std::vector<Request>& requests) {
+Problems check_picture(const Arguments& arguments, const std::vector<Question>& questions) {
     const auto asked = picture_asked(arguments);
     if (!asked) return {};
-    if (requests.size() > 1) return {{"--svg", 0, "is a picture of one shape", "name one shape"}};
+    if (questions.size() > 1) return {{"--svg", 0, "is a picture of one shape", "name one shape"}};
     if (arguments.has("--json")) return {{"--json", 0, "is given beside --svg", "give one of them"}};
-    const std::vector<std::string> names = picture_names(requests.front());
+    std::vector<std::string> names = render::fixed_pictures();
+    const std::vector<std::string> swept = sweep_names(questions.front().shape, questions.front().workload);
+    names.insert(names.end(), swept.begin(), swept.end());
     if (std::find(names.begin(), names.end(), *asked) != names.end()) return {};
     const std::string near = read::did_you_mean(*asked, names);
     return {{"--svg", 0, "'" + *asked + "' is no picture of this report",
              near.empty() ? "use " + read::join_or(names) : near}};
 }
 
-Result<std::string> picture(const render::Report& report, const std::string& asked) {
-    for (render::Picture& picture : pictures(report)) {
+Result<std::string> picture(const Report& report, const std::string& asked) {
+    for (render::Picture& picture : render::pictures(report)) {
         if (picture.name == asked) return std::move(picture.wide);
     }
     return Problem{"--svg", 0, "this shape has no picture '" + asked + "'", "ask for another, or for the page"};
 }
 
-Result<std::string> answer(const Arguments& arguments, const std::vector<Request>& requests) {
-    std::vector<render::Report> reports;
-    for (const Request& request : requests) reports.push_back(make_report(request));
-    if (const auto asked = picture_asked(arguments)) return picture(reports.front(), *asked);
-    return arguments.has("--json") ? report_json(reports) : report_html(reports);
+Result<std::string> answer(const Arguments& arguments, const std::vector<Question>& questions) {
+    const Reports reports = tilewright::report(questions, walk_on(core_count()), patience);
+    if (const auto asked = picture_asked(arguments)) return picture(reports.shapes.front(), *asked);
+    return arguments.has("--json") ? render::report_json(reports.shapes) : render::report_html(reports);
 }
 
 }  // namespace
@@ -73,14 +75,14 @@ std::vector<FlagGroup> report_flags() {
 Result<int> run_report(const Arguments& arguments, Session& session) {
     std::vector<Asked> shapes;
     for (const std::string& name : arguments.operands) shapes.push_back({name});
-    const Result<std::vector<Request>> requests = make_requests(arguments, shapes, session);
-    if (!requests) return requests.problems();
-    if (Problems problems = check_picture(arguments, *requests); !problems.empty()) return problems;
+    const Result<std::vector<Question>> questions = make_questions(arguments, shapes, session);
+    if (!questions) return questions.problems();
+    if (Problems problems = check_picture(arguments, *questions); !problems.empty()) return problems;
     const std::string path = place_of(arguments);
     if (Problems bad = files::refuse_inputs(path, arguments.operands, "--output"); !bad.empty()) return bad;
     Result<files::Output> output = files::Output::open(path);
     if (!output) return output.problems();
-    const Result<std::string> text = answer(arguments, *requests);
+    const Result<std::string> text = answer(arguments, *questions);
     if (!text) return text.problems();
     if (Problems bad = output->write(*text); !bad.empty()) return bad;
     if (Problems bad = output->finish(); !bad.empty()) return bad;

@@ -24,33 +24,33 @@ Problems placed(Problems problems, const Arguments& arguments, const std::string
     return problems;
 }
 
-void note_origin(Request& request, const std::string& what, const std::string& origin) {
-    if (origin != built_in) request.used.push_back(what + " from " + origin);
+void note_origin(Question& question, const std::string& what, const std::string& origin) {
+    if (origin != built_in) question.used.push_back(what + " from " + origin);
 }
 
 /// A mode the device lacks is priced as what software falls back to, and that is said.
-void warn_of_precision(const Request& request, const Session& session) {
-    const Precision precision = request.workload.precision;
-    if (request.device.peak[static_cast<std::size_t>(precision)]) return;
+void warn_of_precision(const Question& question, const Session& session) {
+    const Precision precision = question.workload.precision;
+    if (question.device.peak[static_cast<std::size_t>(precision)]) return;
     std::string others;
     for (const auto& [word, other] : names<Precision>) {
-        if (request.device.peak[static_cast<std::size_t>(other)])
+        if (question.device.peak[static_cast<std::size_t>(other)])
             others += (others.empty() ? "" : ", ") + std::string(word);
     }
-    warn(session, request.device.name + " has no " + std::string(name_of(precision)) +
+    warn(session, question.device.name + " has no " + std::string(name_of(precision)) +
                       " matrix mode; priced at the rate software falls back to. It has: " + others + " (--precision)");
 }
 
-void take_shape(const Arguments& arguments, const std::string& name, Request& request, Problems& problems) {
-    apply_shape_flags(arguments, request.shape);
-    append(problems, placed(validate(request.shape), arguments, name));
+void take_shape(const Arguments& arguments, const std::string& name, Question& question, Problems& problems) {
+    apply_shape_flags(arguments, question.shape);
+    append(problems, placed(validate(question.shape), arguments, name));
 }
 
 }  // namespace
 
-Result<Request> make_request(const Arguments& arguments, const std::string& name, const Session& session,
-                             Overrides overrides) {
-    Request request;
+Result<Question> make_question(const Arguments& arguments, const std::string& name, const Session& session,
+                               Overrides overrides) {
+    Question question;
     Problems problems;
     Result<FoundShape> found = find_shape(name);
     Result<FoundDevice> device = device_of(arguments);
@@ -58,64 +58,38 @@ Result<Request> make_request(const Arguments& arguments, const std::string& name
     if (!device) append(problems, device.problems());
     if (found) {
         for (const std::string& line : found->file.assumed) warn(session, found->origin + ": " + line);
-        note_origin(request, "model " + found->file.shape.name, found->origin);
-        request.shape = found->file.shape;
-        request.workload = found->file.workload.value_or(Workload{});
-        if (overrides == Overrides::Apply) take_shape(arguments, name, request, problems);
+        note_origin(question, "model " + found->file.shape.name, found->origin);
+        question.shape = found->file.shape;
+        question.workload = found->file.workload.value_or(Workload{});
+        if (overrides == Overrides::Apply) take_shape(arguments, name, question, problems);
     }
-    apply_workload_flags(arguments, request.workload);
-    append(problems, placed(validate(request.workload), arguments, ""));
+    apply_workload_flags(arguments, question.workload);
+    append(problems, placed(validate(question.workload), arguments, ""));
     if (!problems.empty()) return problems;
-    note_origin(request, "device " + device->device.name, device->origin);
-    request.profile = find_profile(device->device);
-    request.device = std::move(device->device);
-    warn_of_precision(request, session);
-    return request;
+    note_origin(question, "device " + device->device.name, device->origin);
+    question.profile = find_profile(device->device);
+    question.device = std::move(device->device);
+    warn_of_precision(question, session);
+    return question;
 }
 
-Problems misfit(const Arguments& arguments, const Request& request) {
-    return placed(validate(request.shape, request.workload), arguments, request.shape.name);
+Problems misfit(const Arguments& arguments, const Question& question) {
+    return placed(validate(question.shape, question.workload), arguments, question.shape.name);
 }
 
-Result<std::vector<Request>> make_requests(const Arguments& arguments, const std::vector<Asked>& shapes,
-                                           const Session& session) {
-    std::vector<Request> requests;
+Result<std::vector<Question>> make_questions(const Arguments& arguments, const std::vector<Asked>& shapes,
+                                             const Session& session) {
+    std::vector<Question> questions;
     Problems problems;
     for (const Asked& asked : shapes) {
-        const Result<Request> request = make_request(arguments, asked.name, session, asked.overrides);
-        for (const Problem& problem : request ? misfit(arguments, *request) : request.problems()) {
+        const Result<Question> question = make_question(arguments, asked.name, session, asked.overrides);
+        for (const Problem& problem : question ? misfit(arguments, *question) : question.problems()) {
             if (std::find(problems.begin(), problems.end(), problem) == problems.end()) problems.push_back(problem);
         }
-        if (request) requests.push_back(*request);
+        if (question) questions.push_back(*question);
     }
     if (!problems.empty()) return problems;
-    return requests;
-}
-
-render::Prediction predict(const Request& request, render::Scope scope) {
-    const Pricer pricer = request.pricer();
-    const OpGraph layer = lower_layer(request.shape, request.workload);
-    const OpGraph graph = scope == render::Scope::Layer ? layer : lower(request.shape, request.workload);
-    render::Prediction prediction;
-    prediction.shape = request.shape;
-    prediction.params = count_parameters(request.shape);
-    prediction.workload = request.workload;
-    prediction.device = request.device;
-    prediction.profile_source = request.profile.source;
-    prediction.errors = request.profile.errors;
-    prediction.scope = scope;
-    prediction.layer = price(layer, pricer);
-    prediction.step = price(graph, pricer);
-    prediction.flops = total_flops(graph);
-    prediction.mfu = model_flops_utilization(prediction.step, pricer, request.workload.precision);
-    prediction.memory = memory(request.shape, request.workload);
-    const bool many = gpu_count(request.workload.parallel) > 1 || request.workload.micro_batches > 1;
-    const bool training = request.workload.phase == Phase::Train && !request.workload.forward_only;
-    if (many && training && scope == render::Scope::Model) {
-        prediction.training = price_step(request.shape, request.workload, pricer);
-    }
-    prediction.used = request.used;
-    return prediction;
+    return questions;
 }
 
 }  // namespace tilewright::cli

@@ -6,31 +6,20 @@
 
 #include "cli/arguments.h"
 #include "cli/terminal.h"
-#include "render/prediction.h"
-#include "tilewright/cost.h"
+#include "tilewright/answer.h"
 
 namespace tilewright::cli {
-
-struct Request {
-    Shape shape;
-    Workload workload;
-    Device device;
-    Profile profile;
-    std::vector<std::string> used;  ///< files used in place of built-in data
-
-    Pricer pricer() const { return {device, profile, workload.clock}; }
-};
 
 /// Which overrides apply to a shape named on the command line.
 enum class Overrides { Apply, Ignore };
 
 /// Reads the shape named `name` and applies the flags; what a reader assumed is warned about. The shape and the
 /// workload are each valid, but may not fit each other.
-Result<Request> make_request(const Arguments& arguments, const std::string& name, const Session& session,
-                             Overrides overrides = Overrides::Apply);
+Result<Question> make_question(const Arguments& arguments, const std::string& name, const Session& session,
+                               Overrides overrides = Overrides::Apply);
 
 /// Problems of shape and workload together.
-Problems misfit(const Arguments& arguments, const Request& request);
+Problems misfit(const Arguments& arguments, const Question& question);
 
 /// A shape as it was named, and whether overrides apply to it.
 struct Asked {
@@ -38,11 +27,8 @@ struct Asked {
     Overrides overrides = Overrides::Apply;
 };
 
-/// A request for each shape, none with a misfit; or the problems of all, each once.
-Result<std::vector<Request>> make_requests(const Arguments& arguments, const std::vector<Asked>& shapes,
-                                           const Session& session);
-
-/// Prices the request; it must have no misfit.
-render::Prediction predict(const Request& request, render::Scope scope);
+/// A question for each shape, none with a misfit; or the problems of all, each once.
+Result<std::vector<Question>> make_questions(const Arguments& arguments, const std::vector<Asked>& shapes,
+                                             const Session& session);
 
 }  // namespace tilewright::cli

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cmath>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
@@ -57,8 +56,7 @@ private:
     Kept kept_;
 };
 
-}  // namespace
-
+/// Stops early, with what was found so far, when interrupted.
 SearchResult run_slices(const Search& search, std::size_t threads) {
     Work work(search);
     remember_interrupts();
@@ -72,12 +70,10 @@ SearchResult run_slices(const Search& search, std::size_t threads) {
     return result;
 }
 
-SearchResult run_soon(Search search) {
-    const double whole = search.size_bound();
-    search.coarsen(largest_space / 10.0);
-    SearchResult result = run_slices(search, core_count());
-    if (search.size_bound() < whole || std::isinf(whole)) result.exhaustive = false;
-    return result;
+}  // namespace
+
+Walk walk_on(std::size_t threads) {
+    return [threads](const Search& search) { return run_slices(search, threads); };
 }
 
 std::size_t core_count() { return std::max<std::size_t>(1, std::thread::hardware_concurrency()); }

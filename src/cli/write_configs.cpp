@@ -1,5 +1,6 @@
 #include "cli/write_configs.h"
 
+#include <algorithm>
 #include <filesystem>
 
 #include "files/output.h"
@@ -64,7 +65,7 @@ Problems ConfigFolder::open(const std::string& path) {
     return {};
 }
 
-Problems ConfigFolder::write(const render::SearchReport& report, const Session& session) const {
+Problems ConfigFolder::write(const SearchAnswer& answer, const Session& session) const {
     if (path_.empty()) return {};
     Problems problems;
     const auto write = [&](const std::string& name, const Shape& shape) {
@@ -75,11 +76,11 @@ Problems ConfigFolder::write(const render::SearchReport& report, const Session& 
         const Problems found = write_config(fs::path(path_) / name, config.text);
         problems.insert(problems.end(), found.begin(), found.end());
     };
-    write("baseline", report.baseline.shape);
-    for (const auto& [kind, list] : render::kinds(report.found)) {
+    write("baseline", answer.baseline.shape);
+    for (const auto& [kind, list] : kinds(answer.found)) {
         std::string stem(kind);
         std::replace(stem.begin(), stem.end(), ' ', '-');
-        for (std::size_t i = 0; i < list->size(); ++i) write(stem + "-" + std::to_string(i + 1), (*list)[i].shape);
+        for (std::size_t i = 0; i < list.size(); ++i) write(stem + "-" + std::to_string(i + 1), list[i].shape);
     }
     return problems;
 }

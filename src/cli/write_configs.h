@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/terminal.h"
-#include "render/search.h"
+#include "tilewright/answer.h"
 
 namespace tilewright::cli {
 
@@ -24,7 +24,7 @@ public:
     Problems open(const std::string& path);
 
     /// The baseline and every candidate, each in a folder of its own.
-    Problems write(const render::SearchReport& report, const Session& session) const;
+    Problems write(const SearchAnswer& answer, const Session& session) const;
 
 private:
     std::string path_;

@@ -24,19 +24,22 @@ std::int64_t* nested_dimension(Shape& shape, Workload& workload, std::string_vie
     return nullptr;
 }
 
+/// The step, without kernels when the shape cannot run in the workload.
+GraphCost step_of(const Shape& shape, const Workload& workload, const Pricer& pricer) {
+    return validate(shape, workload).empty() ? price(lower(shape, workload), pricer) : GraphCost{};
+}
+
 /// Everything the rules say, fixes untried.
-std::vector<Finding> check_all(const Shape& shape, const Workload& workload, const Pricer& pricer,
-                               const LintOptions& options) {
-    GraphCost step;
-    if (validate(shape, workload).empty()) step = price(lower(shape, workload), pricer);
-    const Seconds floor = step.sum.time * std::min(worth_a_word, options.min_cost);
+std::vector<Finding> check_all(LintInput input, const LintOptions& options) {
+    const Seconds whole = input.step.sum.time;
+    input.floor = whole * std::min(worth_a_word, options.min_cost);
     std::vector<Finding> all;
     for (const Rule& rule : rules()) {
-        for (Finding& finding : rule.check({shape, workload, pricer, step, floor})) {
+        for (Finding& finding : rule.check(input)) {
             finding.code = rule.code;
             finding.rule = rule.name;
             if (finding.severity != Severity::Error) {
-                finding.share = finding.cost / step.sum.time;
+                finding.share = finding.cost / whole;
                 finding.severity = finding.share >= options.min_cost ? Severity::Warning : Severity::Info;
             }
             all.push_back(std::move(finding));
@@ -98,14 +101,19 @@ std::int64_t checks::value_of(const LintInput& input, std::string_view dimension
 }
 
 std::vector<Finding> lint(const Shape& shape, const Workload& workload, const Pricer& pricer, LintOptions options) {
-    const std::vector<Finding> untried = check_all(shape, workload, pricer, options);
+    return lint({shape, workload, pricer, step_of(shape, workload, pricer)}, options);
+}
+
+std::vector<Finding> lint(const LintInput& input, LintOptions options) {
+    const std::vector<Finding> untried = check_all(input, options);
     std::vector<Finding> findings = untried;
     for (Finding& finding : findings) {
         std::erase_if(finding.fixes, [&](const Fix& fix) {
-            Shape changed_shape = shape;
-            Workload changed_workload = workload;
-            apply(fix, changed_shape, changed_workload);
-            return !better(finding, untried, check_all(changed_shape, changed_workload, pricer, options));
+            Shape shape = input.shape;
+            Workload workload = input.workload;
+            apply(fix, shape, workload);
+            const GraphCost step = step_of(shape, workload, input.pricer);
+            return !better(finding, untried, check_all({shape, workload, input.pricer, step}, options));
         });
         sort_by_gain(finding.fixes);
     }

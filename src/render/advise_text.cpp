@@ -1,15 +1,13 @@
-// The text of `advise`, one screen: where the time goes, what in the shape wastes it, what to take instead.
-#include "render/advise.h"
-
+// The text of `lint`: findings, costliest first, then the one change that pays most; and of `advise`, one screen: where
+// the time goes, what in the shape wastes it, what to take instead.
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "render/lint.h"
-#include "render/predict.h"
-#include "render/search.h"
+#include "render/answers.h"
 #include "render/table.h"
 #include "render/units.h"
+#include "render/words.h"
 #include "tilewright/cost_names.h"
 #include "tilewright/device_names.h"
 
@@ -20,22 +18,18 @@ constexpr std::size_t kernels_shown = 5;
 constexpr std::size_t findings_shown = 4;
 constexpr double least_component = 0.01;  ///< smaller ones are drawn as one line
 
-void append_title(std::string& out, std::string_view title, const Style& style) {
-    out += "\n" + paint(title, Tone::Strong, style) + "\n";
-}
-
 void append_headline(std::string& out, const Prediction& prediction, const Style& style) {
     const Cost& sum = prediction.step.sum;
     append_paragraph(
         out,
         fmt::format("Step {} ({}) · {} {} · MFU {} · {} of {} · {}", time_text(sum.time),
-                    interval_text(sum.low, sum.high), grouped_text(tokens_per_second(prediction)),
+                    interval_text(sum.low, sum.high), grouped_text(prediction.tokens_per_s),
                     throughput_unit(prediction.workload), percent_text(prediction.mfu),
                     bytes_text(prediction.memory.total), bytes_text(prediction.device.memory), name_of(sum.evidence)),
         2, style);
-    if (!fits(prediction))
+    if (!prediction.fits)
         out += paint("Does not fit in memory: lower --batch, or raise --tp or --pp.", Tone::Bad, style) + "\n";
-    if (host_bound(prediction)) {
+    if (prediction.host_bound) {
         out +=
             paint(fmt::format("The host bounds eager execution: {} to launch.", time_text(prediction.step.host_time)),
                   Tone::Caution, style) +
@@ -45,7 +39,7 @@ void append_headline(std::string& out, const Prediction& prediction, const Style
 
 void append_bars(std::string& out, const Prediction& prediction, const Style& style) {
     const Seconds whole = prediction.step.sum.time;
-    std::vector<ComponentCost> parts = by_component(prediction.step);
+    std::vector<ComponentCost> parts = prediction.components;
     Seconds rest;
     for (; parts.size() > 1 && parts.back().time / whole < least_component; parts.pop_back()) rest += parts.back().time;
     const int room = std::max(10, style.width - 50);
@@ -90,7 +84,47 @@ void append_findings(std::string& out, const Advice& advice, const Style& style)
     }
 }
 
+std::string summary(const Lint& lint) {
+    const auto count = [&](Severity severity, const char* word) {
+        const auto found = std::count_if(lint.findings.begin(), lint.findings.end(),
+                                         [&](const Finding& finding) { return finding.severity == severity; });
+        return fmt::format("{} {}{}", found, word, found == 1 ? "" : "s");
+    };
+    return fmt::format("{}, {} (at least {} of the step), {} below that", count(Severity::Error, "error"),
+                       count(Severity::Warning, "warning"), percent_text(lint.min_cost),
+                       count(Severity::Info, "finding"));
+}
+
+std::string sentence(const Lint& lint) {
+    for (const Finding& finding : lint.findings) {
+        if (finding.severity == Severity::Error) {
+            return fmt::format("This cannot run as it is: {}. `tilewright lint --explain {}` says why.",
+                               finding.quantity, finding.code);
+        }
+    }
+    if (lint.recommended) return "Recommendation: " + fix_text(*lint.recommended) + ".";
+    return fmt::format("Nothing in this shape costs {} of the step on {}.", percent_text(lint.min_cost),
+                       lint.device.name);
+}
+
 }  // namespace
+
+std::string lint_text(const Lint& lint, const Style& style) {
+    std::string out =
+        paint(lint.shape.name, Tone::Strong, style) + " on " + paint(lint.device.name, Tone::Strong, style) + "\n";
+    append_paragraph(out, workload_text(lint.workload), 2, style);
+    if (lint.step) {
+        out += fmt::format("Step {} ({}, 90% interval)\n", time_text(lint.step->time),
+                           interval_text(lint.step->low, lint.step->high));
+    }
+    out += "\n";
+    for (const Finding& finding : lint.findings) append_finding(out, finding, style);
+    if (!lint.findings.empty()) out += "\n" + summary(lint) + "\n";
+    append_paragraph(out, sentence(lint), 2, style);
+    append_paragraph(out, "Evidence: " + evidence_text(lint.evidence) + ".", 2, style);
+    for (const std::string& file : lint.used) append_paragraph(out, "Used: " + file, 2, style);
+    return out;
+}
 
 std::string advise_text(const Advice& advice, const Style& style) {
     std::string out;

@@ -1,12 +1,11 @@
 // The page of `compare --report`: bars and a table of every component, side by side.
 #include <fmt/format.h>
 
-#include "render/compare.h"
-#include "render/evidence_html.h"
 #include "render/page.h"
-#include "render/report_charts.h"
+#include "render/report.h"
 #include "render/svg.h"
 #include "render/units.h"
+#include "render/words.h"
 #include "tilewright/device_names.h"
 
 namespace tilewright::render {
@@ -21,50 +20,50 @@ Row row(std::string name, const std::vector<Prediction>& predictions, TextOf tex
     return cells;
 }
 
-std::string table(const std::vector<Prediction>& predictions) {
+std::string table(const Comparison& comparison) {
+    const std::vector<Prediction>& predictions = comparison.shapes;
     std::vector<HtmlColumn> columns = {{""}};
     for (const Prediction& prediction : predictions) columns.push_back({prediction.shape.name, Align::Right});
-    const Seconds base = predictions.front().step.sum.time;
     std::vector<Row> rows;
-    for (const Component component : components_of(predictions)) {
+    for (const Component component : comparison.components) {
         rows.push_back(row(std::string(name_of(component)), predictions, [&](const Prediction& p) {
-            const Seconds time = component_time(p, component);
+            const Seconds time = p.time_of(component);
             return time.value > 0 ? time_text(time) : std::string("-");
         }));
     }
     rows.push_back(row("step", predictions, [](const Prediction& p) { return time_text(p.step.sum.time); }));
     rows.push_back(row("90% interval", predictions,
                        [](const Prediction& p) { return interval_text(p.step.sum.low, p.step.sum.high); }));
-    rows.push_back(
-        row("speed", predictions, [&](const Prediction& p) { return speedup_text(base / p.step.sum.time); }));
+    rows.push_back(row("speed", predictions,
+                       [&](const Prediction& p) { return speedup_text(comparison.base() / p.step.sum.time); }));
     rows.push_back(row(throughput_unit(predictions.front().workload), predictions,
-                       [](const Prediction& p) { return grouped_text(tokens_per_second(p)); }));
+                       [](const Prediction& p) { return grouped_text(p.tokens_per_s); }));
     rows.push_back(row("MFU", predictions, [](const Prediction& p) { return percent_text(p.mfu); }));
     rows.push_back(row("parameters", predictions,
                        [](const Prediction& p) { return count_text(static_cast<double>(p.params.total)); }));
-    rows.push_back(row("memory", predictions, [](const Prediction& p) {
-        return bytes_text(p.memory.total) + (fits(p) ? "" : " (too much)");
-    }));
+    rows.push_back(row("memory", predictions,
+                       [](const Prediction& p) { return bytes_text(p.memory.total) + (p.fits ? "" : " (too much)"); }));
     return html_table(columns, rows);
 }
 
 }  // namespace
 
-std::string comparison_html(const std::vector<Prediction>& predictions) {
-    const Prediction& base = predictions.front();
-    const Picture bars = time_picture(predictions);
-    return element("h1", fmt::format("{} shapes on {}", predictions.size(), base.device.name)) +
+std::string comparison_html(const Comparison& comparison) {
+    const Prediction& base = comparison.shapes.front();
+    const Picture bars = time_picture(comparison);
+    return element("h1", fmt::format("{} shapes on {}", comparison.shapes.size(), base.device.name)) +
            fmt::format("<p class=\"sub\">{} · {}</p>\n<p class=\"verdict\">{}</p>\n", escape(base.device.full_name),
-                       escape(workload_text(base.workload)), escape(fastest_text(predictions))) +
-           section("Where the time goes", figure(bars.wide, bars.narrow, bars.caption) + table(predictions));
+                       escape(workload_text(base.workload)), escape(fastest_text(comparison))) +
+           section("Where the time goes", figure(bars.wide, bars.narrow, bars.caption) + table(comparison));
 }
 
-std::string compare_html(const std::vector<Prediction>& predictions) {
+std::string compare_html(const Comparison& comparison) {
     std::string names;
-    for (const Prediction& prediction : predictions) names += " " + prediction.shape.name;
-    const std::string& device = predictions.front().device.name;
-    return page(fmt::format("{} shapes on {}", predictions.size(), device), fastest_text(predictions),
-                comparison_html(predictions) + section("What the numbers rest on", evidence_html(predictions.front())) +
+    for (const Prediction& prediction : comparison.shapes) names += " " + prediction.shape.name;
+    const std::string& device = comparison.shapes.front().device.name;
+    return page(fmt::format("{} shapes on {}", comparison.shapes.size(), device), fastest_text(comparison),
+                comparison_html(comparison) +
+                    section("What the numbers rest on", evidence_html(comparison.shapes.front())) +
                     made_by(fmt::format("tilewright compare{} --gpu {}", names, device)));
 }
 

@@ -1,14 +1,14 @@
 // The text of `compare`: a column of times per shape, with its speed-up over the first; wide sets come in blocks.
-#include "render/compare.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <functional>
 #include <span>
 
+#include "render/answers.h"
 #include "render/table.h"
 #include "render/units.h"
+#include "render/words.h"
 #include "tilewright/device_names.h"
 
 namespace tilewright::render {
@@ -43,18 +43,18 @@ public:
         Table table(columns);
         for (const Component component : components) {
             table.row(times(std::string(name_of(component)),
-                            [component](const Prediction& p) { return component_time(p, component); }));
+                            [component](const Prediction& p) { return p.time_of(component); }));
         }
         table.row(times({"step", Tone::Strong}, [](const Prediction& p) { return p.step.sum.time; }));
         table.row(
             texts("90% interval", [](const Prediction& p) { return interval_text(p.step.sum.low, p.step.sum.high); }));
         table.row(times("layer", [](const Prediction& p) { return p.layer.sum.time; }));
-        table.row(texts("tokens/s", [](const Prediction& p) { return grouped_text(tokens_per_second(p)); }));
+        table.row(texts("tokens/s", [](const Prediction& p) { return grouped_text(p.tokens_per_s); }));
         table.row(texts("MFU", [](const Prediction& p) { return percent_text(p.mfu); }));
         table.row(
             texts("parameters", [](const Prediction& p) { return count_text(static_cast<double>(p.params.total)); }));
         table.row(texts(
-            "memory", [](const Prediction& p) { return bytes_text(p.memory.total) + (fits(p) ? "" : " (too much)"); }));
+            "memory", [](const Prediction& p) { return bytes_text(p.memory.total) + (p.fits ? "" : " (too much)"); }));
         return table;
     }
 
@@ -83,52 +83,19 @@ private:
 
 }  // namespace
 
-Seconds component_time(const Prediction& prediction, Component component) {
-    Seconds time;
-    for (const PricedOp& priced : prediction.step.ops) {
-        if (priced.op.component == component) time += priced.total;
-    }
-    return time;
-}
-
-std::vector<Component> components_of(const std::vector<Prediction>& predictions) {
-    std::vector<std::pair<double, Component>> found;
-    for (const auto& [word, component] : names<Component>) {
-        Seconds time;
-        for (const Prediction& prediction : predictions) time += component_time(prediction, component);
-        if (time.value > 0) found.emplace_back(time.value, component);
-    }
-    std::stable_sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
-    std::vector<Component> ordered;
-    for (const auto& [time, component] : found) ordered.push_back(component);
-    return ordered;
-}
-
-std::string fastest_text(const std::vector<Prediction>& predictions) {
-    const auto rate = [](const Prediction& p) { return tokens_per_second(p); };
-    const auto fastest = std::max_element(predictions.begin(), predictions.end(),
-                                          [&](const auto& a, const auto& b) { return rate(a) < rate(b); });
-    const double over = rate(*fastest) / rate(predictions.front());
-    if (fastest == predictions.begin()) return fmt::format("{} is the fastest.", fastest->shape.name);
-    const double size =
-        static_cast<double>(fastest->params.total) / static_cast<double>(predictions.front().params.total);
-    return fmt::format("{} is the fastest: {} the speed of {}, parameters {}.", fastest->shape.name, speedup_text(over),
-                       predictions.front().shape.name, change_text(size - 1.0));
-}
-
-std::string compare_text(const std::vector<Prediction>& predictions, const Style& style) {
-    const Prediction& base = predictions.front();
+std::string compare_text(const Comparison& comparison, const Style& style) {
+    const std::vector<Prediction>& shapes = comparison.shapes;
+    const Prediction& base = shapes.front();
     std::string out = fmt::format("On {} ({})\n", paint(base.device.name, Tone::Strong, style), base.device.full_name);
     append_paragraph(out, workload_text(base.workload), 2, style);
-    const std::vector<Component> components = components_of(predictions);
     const std::size_t room = style.width >= 100 ? 3 : 2;
-    for (std::size_t from = 1; from < predictions.size(); from += room) {
-        const auto others = std::span(predictions).subspan(from, std::min(room, predictions.size() - from));
+    for (std::size_t from = 1; from < shapes.size(); from += room) {
+        const auto others = std::span(shapes).subspan(from, std::min(room, shapes.size() - from));
         out += "\n";
-        Block(base, others).table(components).append_to(out, style);
+        Block(base, others).table(comparison.components).append_to(out, style);
     }
     out += "\n";
-    append_paragraph(out, fastest_text(predictions), 2, style);
+    append_paragraph(out, fastest_text(comparison), 2, style);
     append_evidence(out, base, style);
     return out;
 }

@@ -1,14 +1,13 @@
 // Evidence is told by family of kernels, since each family has its own; the intervals are those of the step as priced.
-#include "render/evidence_html.h"
-
 #include <fmt/format.h>
 
 #include <array>
 
 #include "render/page.h"
-#include "render/predict.h"
+#include "render/report.h"
 #include "render/svg.h"
 #include "render/units.h"
+#include "render/words.h"
 #include "tilewright/cost_names.h"
 #include "tilewright/device_names.h"
 
@@ -18,31 +17,12 @@ namespace {
 constexpr std::array<std::string_view, 4> families = {"matrix products", "attention", "kernels that move data",
                                                       "collectives"};  ///< by the alternative that Op::work holds
 
-/// The launches of one family together.
-struct Family {
-    Seconds time, low, high;
-    Evidence evidence = Evidence::Measured;
-};
-
-std::array<Family, families.size()> by_family(const GraphCost& step) {
-    std::array<Family, families.size()> all;
-    for (const PricedOp& priced : step.ops) {
-        Family& family = all[priced.op.work.index()];
-        const auto count = static_cast<double>(priced.op.count);
-        family.time += priced.total;
-        family.low += priced.cost.low * count;
-        family.high += priced.cost.high * count;
-        family.evidence = std::max(family.evidence, priced.cost.evidence);
-    }
-    return all;
-}
-
-std::string family_table(const GraphCost& step) {
+std::string family_table(const Prediction& prediction) {
     std::vector<std::vector<std::string>> rows;
-    const auto all = by_family(step);
+    const auto& all = prediction.families;
     for (std::size_t i = 0; i < families.size(); ++i) {
         if (all[i].time.value <= 0) continue;
-        rows.push_back({std::string(families[i]), percent_text(all[i].time / step.sum.time),
+        rows.push_back({std::string(families[i]), percent_text(all[i].time / prediction.step.sum.time),
                         evidence_text(all[i].evidence),
                         fmt::format("{} to {}", change_text(all[i].low / all[i].time - 1.0),
                                     change_text(all[i].high / all[i].time - 1.0))});
@@ -66,7 +46,7 @@ std::string sources(const Prediction& prediction) {
         {"launches",
          fmt::format("{} a step; issuing them one by one takes the host {}{}",
                      grouped_text(static_cast<double>(prediction.step.launches)), time_text(prediction.step.host_time),
-                     host_bound(prediction) ? ", longer than the device computes" : "")}};
+                     prediction.host_bound ? ", longer than the device computes" : "")}};
     for (const std::string& file : prediction.used) rows.push_back({"used", file});
     return html_table({{""}, {""}}, rows);
 }
@@ -91,10 +71,9 @@ std::vector<std::string> error_row(const ErrorLine& line, std::string_view famil
 /// The errors of the families that the step has kernels of.
 std::string error_table(const Prediction& prediction) {
     std::vector<std::vector<std::string>> rows;
-    const auto all = by_family(prediction.step);
     for (std::size_t i = 0; i < families.size(); ++i) {
         for (const ErrorLine& line : prediction.errors) {
-            if (line.op == ops[i] && all[i].time.value > 0 && worth_a_row(line))
+            if (line.op == ops[i] && prediction.families[i].time.value > 0 && worth_a_row(line))
                 rows.push_back(error_row(line, families[i]));
         }
     }
@@ -128,7 +107,7 @@ constexpr std::array<std::string_view, 5> assumptions = {
 }  // namespace
 
 std::string evidence_html(const Prediction& prediction) {
-    std::string out = family_table(prediction.step) + sources(prediction) + error_table(prediction) +
+    std::string out = family_table(prediction) + sources(prediction) + error_table(prediction) +
                       element("h3", "Assumed throughout") + "<ul>\n";
     for (const std::string_view line : assumptions) out += element("li", line);
     return out + "</ul>\n";

@@ -1,7 +1,7 @@
 // A plan in the words of two trainers: Megatron-LM (core 0.12 and later) and torchtitan (2025).
 #include <fmt/format.h>
 
-#include "render/plan.h"
+#include "render/words.h"
 
 namespace tilewright::render {
 namespace {
@@ -37,7 +37,7 @@ void add_recompute(Flags& flags, Recompute recompute) {
 
 }  // namespace
 
-std::vector<std::string> megatron_flags(const Workload& work, std::int64_t global_batch) {
+std::vector<std::string> megatron_flags(const Workload& work) {
     const Parallelism& p = work.parallel;
     Flags flags("");
     flags.add("tensor-model-parallel-size", p.tp);
@@ -47,7 +47,7 @@ std::vector<std::string> megatron_flags(const Workload& work, std::int64_t globa
     if (p.cp > 1) flags.add("context-parallel-size", p.cp);
     if (p.ep > 1) flags.add("expert-model-parallel-size", p.ep);
     flags.add("micro-batch-size", work.batch);
-    flags.add("global-batch-size", global_batch);
+    flags.add("global-batch-size", global_batch(work));
     flags.add("seq-length", work.seq);
     add_sharding(flags, p.zero_stage);
     add_recompute(flags, work.recompute);
@@ -59,7 +59,7 @@ std::vector<std::string> megatron_flags(const Workload& work, std::int64_t globa
 }
 
 /// torchtitan shards optimizer, gradients and, between passes, parameters together; less is replication.
-std::vector<std::string> torchtitan_flags(const Workload& work, std::int64_t global_batch) {
+std::vector<std::string> torchtitan_flags(const Workload& work) {
     const Parallelism& p = work.parallel;
     Flags flags("parallelism.");
     const bool sharded = p.zero_stage > 0;
@@ -78,7 +78,7 @@ std::vector<std::string> torchtitan_flags(const Workload& work, std::int64_t glo
         flags.add(p.zero_stage == 3 ? "fsdp_reshard_after_forward always" : "fsdp_reshard_after_forward never");
     Flags others("");
     others.add("training.local_batch_size", p.pp > 1 ? work.batch * work.micro_batches : work.batch);
-    others.add("training.global_batch_size", global_batch);
+    others.add("training.global_batch_size", global_batch(work));
     others.add("training.seq_len", work.seq);
     if (work.recompute == Recompute::None) others.add("activation_checkpoint.mode none");
     if (work.recompute == Recompute::Selective) others.add("activation_checkpoint.mode selective");

@@ -1,12 +1,14 @@
-// The text of `plan`: the best plan and its terms, the runners-up and the term that costs them most, the budget, flags.
+// The text of `plan`: the best plan and its terms, the runners-up and the term that costs them most, the budget, flags;
+// when serving, what each tensor split can hold, and latency against throughput.
 #include <fmt/format.h>
 
 #include <algorithm>
 
-#include "render/plan.h"
-#include "render/prediction.h"
+#include "render/answers.h"
 #include "render/table.h"
 #include "render/units.h"
+#include "render/words.h"
+#include "tilewright/cost_names.h"
 #include "tilewright/device_names.h"
 #include "tilewright/plan_names.h"
 
@@ -76,38 +78,23 @@ void append_budget(std::string& out, const PlanAnswer& answer, const Style& styl
     std::string text = fmt::format("{} tokens take {} steps, {} days, {} GPU-hours, {} MWh", count_text(budget.tokens),
                                    grouped_text(budget.steps), digits3(budget.days), grouped_text(budget.gpu_hours),
                                    digits3(budget.energy_kwh / 1000.0));
-    if (answer.price) {
-        text += fmt::format("; at {} a GPU-hour {}", digits3(*answer.price),
-                            grouped_text(*answer.price * budget.gpu_hours));
+    if (answer.money) {
+        text += fmt::format("; at {} a GPU-hour {}", digits3(*answer.hour_price), grouped_text(*answer.money));
     }
     append_paragraph(out, text + ".", 2, style);
 }
 
-std::string joined(const std::vector<std::string>& words) {
-    std::string text;
-    for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-    return text;
-}
-
-}  // namespace
-
-void append_step(std::string& out, const Step& step, const Style& style) {
-    std::vector<std::pair<std::string_view, StepShare>> shares;
-    for (const auto& [name, term] : names<StepTerm>) {
-        const StepShare share = step.term(term);
-        if (share.exposed.value + share.hidden.value > 0.0) shares.emplace_back(name, share);
+void append_limits(std::string& out, const Serving& serving, const Style& style) {
+    Table table({{"tp", Align::Right}, {"cached tokens", Align::Right}, {"compute takes over", Align::Left, true}});
+    for (const Serving::Limit& limit : serving.limits) {
+        table.row(
+            {std::to_string(limit.tp), grouped_text(static_cast<double>(limit.cached_tokens)), takeover_text(limit)});
     }
-    std::stable_sort(shares.begin(), shares.end(),
-                     [](const auto& a, const auto& b) { return a.second.exposed > b.second.exposed; });
-    Table table({{"term of the step"}, {"time", Align::Right}, {"share", Align::Right}, {"hidden", Align::Right}});
-    for (const auto& [name, share] : shares) {
-        table.row({std::string(name), time_text(share.exposed), percent_text(share.exposed / step.time),
-                   share.hidden.value > 0.0 ? time_text(share.hidden) : "-"});
-    }
-    table.row({{"step", Tone::Strong}, {time_text(step.time), Tone::Strong}, "100%", ""});
     table.append_to(out, style);
     out += "\n";
 }
+
+}  // namespace
 
 std::string plan_text(const PlanAnswer& answer, const Style& style) {
     const PlanResult& found = answer.found;
@@ -132,9 +119,32 @@ std::string plan_text(const PlanAnswer& answer, const Style& style) {
                      fmt::format("Evidence: {}; 90% interval of the kernels {}; networks and schedules are assumed.",
                                  evidence_text(best.step.evidence), interval_text(best.step.low, best.step.high)),
                      2, style);
-    const std::int64_t global = best.workload.batch * best.workload.micro_batches * best.workload.parallel.dp;
-    append_paragraph(out, "Megatron-LM: " + joined(megatron_flags(best.workload, global)), 2, style);
-    append_paragraph(out, "torchtitan: " + joined(torchtitan_flags(best.workload, global)), 2, style);
+    append_paragraph(out, "Megatron-LM: " + joined(megatron_flags(best.workload), " "), 2, style);
+    append_paragraph(out, "torchtitan: " + joined(torchtitan_flags(best.workload), " "), 2, style);
+    return out;
+}
+
+std::string serving_text(const ServingAnswer& answer, const Style& style) {
+    std::string out = paint(answer.shape.name, Tone::Strong, style) + " served on " +
+                      paint(answer.device.name, Tone::Strong, style) + "\n\n";
+    append_limits(out, answer.serving, style);
+    Table table({{"tp", Align::Right},
+                 {"batch", Align::Right},
+                 {"context", Align::Right},
+                 {"first token", Align::Right},
+                 {"per output token", Align::Right},
+                 {"tokens/s/GPU", Align::Right},
+                 {"memory", Align::Right},
+                 {"products bound by"}});
+    for (const ServingPoint& point : answer.serving.points) {
+        table.row({std::to_string(point.tp), std::to_string(point.batch), std::to_string(point.context),
+                   time_text(point.first_token), time_text(point.output_token),
+                   grouped_text(point.tokens_per_s_per_gpu), bytes_text(point.memory.total),
+                   std::string(name_of(point.bound))});
+    }
+    table.append_to(out, style);
+    if (answer.serving.points.empty())
+        append_paragraph(out, "Not even one request fits: the parameters fill the memory.", 2, style);
     return out;
 }
 

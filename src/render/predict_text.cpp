@@ -1,11 +1,14 @@
-// The text of `predict`: where the time goes by component, then the totals, then what to do about it.
-#include "render/predict.h"
-
+// The text of `predict`: where the time goes by component, the totals, what to do about it; with --why each kernel as
+// it is launched, and the terms its time is made of.
 #include <fmt/format.h>
 
-#include "render/plan.h"
+#include <algorithm>
+
+#include "render/answers.h"
 #include "render/table.h"
 #include "render/units.h"
+#include "render/words.h"
+#include "tilewright/cost_names.h"
 #include "tilewright/device_names.h"
 
 namespace tilewright::render {
@@ -21,7 +24,7 @@ void append_components(std::string& out, const Prediction& prediction, const Sty
     const auto roofline = [](const auto& terms, Seconds time) {
         return fmt::format("{:.0f}%", 100.0 * (terms[0] / time));
     };
-    for (const ComponentCost& part : by_component(prediction.step)) {
+    for (const ComponentCost& part : prediction.components) {
         table.row({std::string(name_of(part.component)), time_text(part.time), percent_text(part.time / sum.time),
                    roofline(part.terms, part.time), losses_text(part.terms, part.time, 0.03)});
     }
@@ -59,12 +62,12 @@ void append_totals(std::string& out, const Prediction& prediction, const Style& 
             {"time per step", {time_text(sum.time), Tone::Strong}, "90% interval " + interval_text(sum.low, sum.high)});
     }
     table.row({"time per layer", time_text(layer.time), "90% interval " + interval_text(layer.low, layer.high)});
-    table.row({"throughput", grouped_text(tokens_per_second(prediction)),
+    table.row({"throughput", grouped_text(prediction.tokens_per_s),
                throughput_unit(prediction.workload) + (prediction.scope == Scope::Model ? "" : ", through one layer")});
     table.row({"MFU", percent_text(prediction.mfu), rate_text(prediction.flops / sum.time) + " of useful arithmetic"});
     table.row(
         {"memory",
-         {bytes_text(prediction.memory.total), fits(prediction) ? Tone::Plain : Tone::Bad},
+         {bytes_text(prediction.memory.total), prediction.fits ? Tone::Plain : Tone::Bad},
          fmt::format("of {}{}: {}", bytes_text(prediction.device.memory),
                      prediction.scope == Scope::Model ? "" : " for the whole model", memory_parts(prediction.memory))});
     table.row({"launches", grouped_text(static_cast<double>(step.launches)),
@@ -87,18 +90,83 @@ void append_training(std::string& out, const Prediction& prediction, const Style
 }
 
 std::string advice(const Prediction& prediction) {
-    if (!fits(prediction)) {
+    if (!prediction.fits) {
         return fmt::format("Does not fit: {} needed, {} has {}. Lower --batch, or raise --tp or --pp.",
                            bytes_text(prediction.memory.total), prediction.device.name,
                            bytes_text(prediction.device.memory));
     }
-    if (host_bound(prediction)) {
+    if (prediction.host_bound) {
         return fmt::format(
             "The host bounds this: issuing the kernels takes {}, running them {}. Use CUDA graphs or "
             "--runtime compiled.",
             time_text(prediction.step.host_time), time_text(prediction.step.sum.time));
     }
     return "To see which shapes of equal size are faster: tilewright advise, with the same flags.";
+}
+
+void append_kernels(std::string& out, const GraphCost& step, const Style& style) {
+    Table table({{"kernel"},
+                 {"n", Align::Right},
+                 {"size", Align::Left, true},
+                 {"tile", Align::Right},
+                 {"waves", Align::Right},
+                 {"each", Align::Right},
+                 {"bound"}});
+    for (const PricedOp& priced : step.ops) {
+        table.row({kernel_text(priced.op), std::to_string(priced.op.count), size_text(priced.op),
+                   tile_text(priced.cost), priced.cost.waves > 0 ? fmt::format("{:.2f}", priced.cost.waves) : "-",
+                   time_text(priced.cost.time), std::string(name_of(priced.cost.bound))});
+    }
+    out +=
+        paint("Kernels as launched (size: batch·m×n×k, queries×keys×head size; tile/split of k)", Tone::Strong, style) +
+        "\n";
+    table.append_to(out, style);
+    out += "\n";
+}
+
+/// The terms that are not zero throughout.
+std::vector<Term> terms_in(const GraphCost& step) {
+    std::vector<Term> used;
+    for (const auto& [word, term] : names<Term>) {
+        const auto spends = [which = term](const PricedOp& priced) { return priced.cost.term(which).value != 0.0; };
+        if (std::any_of(step.ops.begin(), step.ops.end(), spends)) used.push_back(term);
+    }
+    return used;
+}
+
+/// Column titles short enough for 80 columns.
+std::string_view short_name(Term term) {
+    if (term == Term::Alignment) return "align";
+    if (term == Term::Occupancy) return "occup.";
+    return name_of(term);
+}
+
+void append_terms(std::string& out, const GraphCost& step, const Style& style) {
+    const TimeUnit unit = time_unit(step.sum.time);
+    const std::vector<Term> terms = terms_in(step);
+    std::vector<Column> columns = {{"kernel", Align::Left, true}};
+    for (const Term term : terms) columns.push_back({std::string(short_name(term)), Align::Right});
+    columns.push_back({"total", Align::Right});
+    Table table(columns);
+    const auto cell = [&](Seconds time) {
+        std::string text = fmt::format("{:.3f}", time.value / unit.seconds);
+        return text == "0.000" || text == "-0.000" ? "-" : text;
+    };
+    for (const PricedOp& priced : slowest(step, step.ops.size())) {
+        std::vector<Cell> row = {kernel_text(priced.op)};
+        for (const Term term : terms)
+            row.emplace_back(cell(priced.cost.term(term) * static_cast<double>(priced.op.count)));
+        row.emplace_back(cell(priced.total));
+        table.row(std::move(row));
+    }
+    std::vector<Cell> last = {Cell("sum", Tone::Strong)};
+    for (const Term term : terms) last.emplace_back(cell(step.sum.term(term)), Tone::Strong);
+    last.emplace_back(cell(step.sum.time), Tone::Strong);
+    table.row(std::move(last));
+    out += paint(fmt::format("What the time is made of ({} of the step; terms add up to the total)", unit.name),
+                 Tone::Strong, style) +
+           "\n";
+    table.append_to(out, style);
 }
 
 }  // namespace
@@ -111,6 +179,13 @@ std::string predict_text(const Prediction& prediction, const Style& style) {
     append_training(out, prediction, style);
     append_evidence(out, prediction, style);
     append_paragraph(out, advice(prediction), 2, style);
+    return out;
+}
+
+std::string why_text(const Prediction& prediction, const Style& style) {
+    std::string out = "\n";
+    append_kernels(out, prediction.step, style);
+    append_terms(out, prediction.step, style);
     return out;
 }
 

@@ -1,9 +1,8 @@
-// Grouping: components and terms of a step add up to the step, whatever the order of its kernels.
-#include "render/prediction.h"
-
+// What is said of a prediction small enough to know.
 #include <gtest/gtest.h>
 
-#include "render/predict.h"
+#include "render/answers.h"
+#include "render/words.h"
 
 namespace tilewright::render {
 namespace {
@@ -37,47 +36,37 @@ Prediction sample() {
     prediction.step.sum.low = prediction.step.sum.time * 0.8;
     prediction.step.sum.high = prediction.step.sum.time * 1.3;
     prediction.layer = prediction.step;
+    summarize(prediction);
     return prediction;
 }
 
-TEST(Prediction, ComponentsAddUpSlowestFirst) {
-    const auto parts = by_component(sample().step);
-    ASSERT_EQ(parts.size(), 2u);
-    EXPECT_EQ(parts[0].component, Component::Mlp);
-    EXPECT_DOUBLE_EQ(parts[0].time.value, 12e-3);
-    EXPECT_DOUBLE_EQ(parts[0].terms[static_cast<std::size_t>(Term::Wave)].value, 2e-3);
-    EXPECT_DOUBLE_EQ(parts[0].time.value + parts[1].time.value, sample().step.sum.time.value);
-}
-
-TEST(Prediction, LossesAreSortedAndLeaveOutTheRoofline) {
+TEST(Words, LossesAreSortedAndLeaveOutTheRoofline) {
     Cost cost;
     cost.terms = {Seconds{0.5}, Seconds{0.1}, {}, Seconds{0.3}, {}, {}, Seconds{0.02}, {}};
     EXPECT_EQ(losses_text(cost.terms, {1.0}, 0.03), "wave 30%, alignment 10%");
     EXPECT_EQ(losses_text({Seconds{1.0}}, {1.0}, 0.03), "-");
 }
 
-TEST(Prediction, DecodeTakesOneTokenPerSequence) {
+TEST(Words, AWorkloadInALine) {
     Workload workload;
     workload.batch = 16;
     workload.seq = 1000;
-    EXPECT_EQ(tokens_per_step(workload), 16000.0);
-    workload = in_phase(workload, Phase::Decode);
-    EXPECT_EQ(tokens_per_step(workload), 16.0);
-    EXPECT_EQ(workload_text(workload),
+    EXPECT_EQ(workload_text(in_phase(workload, Phase::Decode)),
               "decode, 16 × 1 token after 1000, bf16, compiled, attention auto, sustained clock");
-    workload.runtime = Runtime::Ideal;
-    EXPECT_EQ(in_phase(workload, Phase::Train).runtime, Runtime::Ideal) << "what was chosen stays";
 }
 
 TEST(Prediction, TextSaysWhenMemoryOrHostIsShort) {
     Prediction prediction = sample();
     prediction.memory.total = {0x1p31};
+    summarize(prediction);
     EXPECT_NE(predict_text(prediction, {}).find("Does not fit: 2.00 GiB needed, chip has 1.00 GiB"), std::string::npos);
     prediction.memory.total = {0x1p29};
     prediction.workload.runtime = Runtime::Eager;
     prediction.step.host_time = {1.0};
+    summarize(prediction);
     EXPECT_NE(predict_text(prediction, {}).find("The host bounds this"), std::string::npos);
     prediction.workload.runtime = Runtime::Compiled;
+    summarize(prediction);
     EXPECT_EQ(predict_text(prediction, {}).find("The host bounds this"), std::string::npos);
 }
 

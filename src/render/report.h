@@ -1,84 +1,26 @@
-// What `report` and `compare --report` show: the values of a page, every one computed before, and the page itself, its
-// single charts, and the values as JSON (schema tilewright.report/1).
+// The page of `report` and `compare --report`, and its pictures: values arranged as charts, with what hovering shows.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "render/advise.h"
 #include "render/chart.h"
-#include "render/prediction.h"
-#include "tilewright/plan.h"
+#include "tilewright/report.h"
 
 namespace tilewright::render {
 
-/// The step with one dimension set to `value`.
-struct SweepPoint {
-    std::int64_t value = 0;
-    std::int64_t multiple_of = 1;  ///< the largest power of two that divides the value, at most 64
-    FlopsPerSecond rate;           ///< useful arithmetic of the whole step
-    double tokens_per_s = 0.0;
-    Cost kernel;  ///< of one launch of the sweep's kernel
-};
-
-/// Throughput against one dimension, the others kept.
-struct Sweep {
-    std::string name;       ///< of its picture: "ffn", "ffn-far"
-    std::string dimension;  ///< "ffn"
-    std::string kept;       ///< what is held while it moves
-    std::string kernel;     ///< of the kernels that follow the dimension, the slowest
-    std::int64_t current = 0;
-    std::int64_t step = 1;  ///< between values; 0 where only some are legal
-    std::vector<SweepPoint> points;
-};
-
-/// How the thread blocks of one product fill the chip.
-struct TileMap {
-    std::string kernel;
-    Gemm gemm;
-    Cost cost;
-    std::int64_t tiles_m = 0;
-    std::int64_t tiles_n = 0;
-    std::int64_t blocks = 0;      ///< of all batches and splits of k
-    std::int64_t at_once = 0;     ///< that the chip holds
-    std::int64_t full_waves = 0;  ///< in which every place is taken
-    std::int64_t tail = 0;        ///< blocks of the last wave, when that is not full
-    double padding = 0.0;         ///< share of the tiles' area that lies outside C
-};
-
-/// One kernel under the roof. A kernel that only moves data counts one operation per element, so that it has a place.
-struct RooflinePoint {
-    std::string kernel;
-    Component component = Component::Mlp;
-    double intensity = 0.0;  ///< FLOP per byte
-    FlopsPerSecond rate;
-    double share = 0.0;   ///< of the step
-    bool counted = true;  ///< false: the operations are nominal
-};
-
-struct Roofline {
-    FlopsPerSecond peak;  ///< of the data sheet, in the workload's precision
-    BytesPerSecond bandwidth;
-    FlopsPerSecond reached_peak;  ///< that the best kernels of the profile reach
-    BytesPerSecond reached_bandwidth;
-    std::vector<RooflinePoint> points;
-};
-
-/// Everything about one shape.
-struct Report {
-    Advice advice;
-    std::vector<Prediction> alternatives;  ///< the best of one knob, two and any number, priced in full and so named
-    std::vector<Sweep> sweeps;
-    Serving serving;               ///< latency against throughput; no points where not one request fits
-    std::optional<TileMap> tiles;  ///< of the product that tiles and waves cost most; none without products
-    Roofline roofline;
-};
-
 /// The page: self-contained HTML. Several shapes are compared first, and each has fewer pictures.
-std::string report_html(const std::vector<Report>& reports);
-std::string report_json(const std::vector<Report>& reports);
+std::string report_html(const Reports& reports);
+std::string compare_html(const Comparison& comparison);
+
+/// The comparison as the part that opens a page.
+std::string comparison_html(const Comparison& comparison);
+
+/// Evidence and interval by family of kernels, sources, and what is assumed throughout.
+std::string evidence_html(const Prediction& prediction);
+
+/// A table of all kernels with size, tile, waves, time and interval.
+std::string kernels_html(const Prediction& prediction);
 
 /// A picture of the page under the name by which `--svg` asks for it: "time", "serving", "roofline", "ffn", …
 struct Picture {
@@ -90,5 +32,31 @@ struct Picture {
 
 /// Every picture of the report, in the order of the page.
 std::vector<Picture> pictures(const Report& report);
+
+/// The names of those that are no sweep.
+std::vector<std::string> fixed_pictures();
+
+/// The chart of `time_chart` with its name and caption.
+Picture time_picture(const Comparison& comparison);
+
+/// Where the time goes: one lying bar per prediction, the first on top.
+Chart time_chart(const Comparison& comparison);
+
+/// What a front weighs speed against.
+enum class Against { Parameters, KvCache };
+
+/// The shapes of a Pareto front: none is faster that costs less of the other.
+Chart front_chart(const std::vector<Candidate>& front, Against against);
+Chart sweep_chart(const Sweep& sweep);
+
+/// Time per output token against throughput, a line for each tensor split.
+Chart serving_chart(const Serving& serving);
+Chart roofline_chart(const Roofline& roofline, const std::string& device);
+
+/// The tiles of C, and how they fill the chip wave by wave.
+std::string tile_svg(const TileMap& map, double width);
+
+/// What to see in the picture of the tiles, in a sentence or two.
+std::string tile_caption(const TileMap& map);
 
 }  // namespace tilewright::render

@@ -1,15 +1,13 @@
 // Values to charts: which series, which order, which words.
-#include "render/report_charts.h"
-
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "render/compare.h"
-#include "render/search.h"
+#include "render/report.h"
 #include "render/units.h"
+#include "render/words.h"
 #include "tilewright/device_names.h"
 
 namespace tilewright::render {
@@ -21,7 +19,7 @@ Series stacked(const std::vector<Prediction>& predictions, const std::vector<Com
     Series series{components.size() == 1 ? std::string(name_of(components[0])) : "everything else", Mark::StackedBars};
     for (std::size_t i = 0; i < predictions.size(); ++i) {
         Seconds time;
-        for (const Component component : components) time += component_time(predictions[i], component);
+        for (const Component component : components) time += predictions[i].time_of(component);
         const Seconds step = predictions[i].step.sum.time;
         series.x.push_back(time.value / unit.seconds);
         series.y.push_back(static_cast<double>(i));
@@ -36,7 +34,7 @@ std::string spoken(const std::vector<Prediction>& predictions) {
     for (const Prediction& prediction : predictions) {
         text += fmt::format("{}{} takes {}", text.empty() ? "" : "; ", prediction.shape.name,
                             time_text(prediction.step.sum.time));
-        for (const ComponentCost& part : by_component(prediction.step)) {
+        for (const ComponentCost& part : prediction.components) {
             const double share = part.time / prediction.step.sum.time;
             if (share >= 0.05) text += fmt::format(", {} {:.0f}%", name_of(part.component), 100 * share);
         }
@@ -54,7 +52,7 @@ constexpr AlignmentClasses classes_near = {
     {{64, "multiples of 64"}, {8, "of 8, 16 or 32"}, {2, "of 2 or 4"}, {1, "odd"}}};
 constexpr AlignmentClasses classes_far = {{{64, "multiples of 64"}, {32, "of 32"}, {16, "of 16"}, {1, "of 8"}}};
 
-std::string kernel_note(const Sweep& sweep, const SweepPoint& point) {
+std::string kernel_note(const Sweep& sweep, const SweptStep& point) {
     const Cost& cost = point.kernel;
     if (cost.waves > 0) {
         const std::string split = cost.split_k > 1 ? fmt::format(", k split by {}", cost.split_k) : "";
@@ -63,7 +61,7 @@ std::string kernel_note(const Sweep& sweep, const SweepPoint& point) {
     return sweep.kernel.empty() ? "" : fmt::format("{}: {}", sweep.kernel, time_text(cost.time));
 }
 
-void push(Series& series, const SweepPoint& point, std::string note) {
+void push(Series& series, const SweptStep& point, std::string note) {
     series.x.push_back(static_cast<double>(point.value));
     series.y.push_back(point.rate.value / 1e12);
     series.notes.push_back(std::move(note));
@@ -75,7 +73,7 @@ std::vector<Series> by_alignment(const Sweep& sweep) {
     std::vector<Series> all;
     for (std::size_t i = 0; i < classes.size(); ++i) {
         Series series{classes[i].name, Mark::Points};
-        for (const SweepPoint& point : sweep.points) {
+        for (const SweptStep& point : sweep.points) {
             const bool better = i > 0 && point.multiple_of >= classes[i - 1].least;
             if (point.multiple_of >= classes[i].least && !better) push(series, point, kernel_note(sweep, point));
         }
@@ -88,7 +86,7 @@ std::vector<Series> few_points(const Sweep& sweep) {
     Series line{"", Mark::Line};
     line.quiet = true;
     Series points{"", Mark::Points};
-    for (const SweepPoint& point : sweep.points) {
+    for (const SweptStep& point : sweep.points) {
         push(line, point, "");
         push(points, point,
              fmt::format("{} {}: {}, {} tokens/s\n{}", sweep.dimension, point.value, rate_text(point.rate),
@@ -109,14 +107,15 @@ std::optional<double> lowest_shown(const Sweep& sweep) {
     constexpr double about_the_same = 0.95;
     const auto [low, high] =
         std::minmax_element(sweep.points.begin(), sweep.points.end(),
-                            [](const SweepPoint& a, const SweepPoint& b) { return a.rate < b.rate; });
+                            [](const SweptStep& a, const SweptStep& b) { return a.rate < b.rate; });
     if (low->rate.value < about_the_same * high->rate.value) return std::nullopt;
     return std::floor(0.1 * high->rate.value / 1e12) * 9.0;
 }
 
 }  // namespace
 
-Chart time_chart(const std::vector<Prediction>& predictions) {
+Chart time_chart(const Comparison& comparison) {
+    const std::vector<Prediction>& predictions = comparison.shapes;
     Seconds longest;
     Chart chart{"A step by component", spoken(predictions)};
     for (const Prediction& prediction : predictions) {
@@ -125,7 +124,7 @@ Chart time_chart(const std::vector<Prediction>& predictions) {
     }
     const TimeUnit unit = time_unit(longest);
     chart.x.label = fmt::format("time of a step ({})", unit.name);
-    std::vector<Component> components = components_of(predictions);
+    std::vector<Component> components = comparison.components;
     std::vector<Component> rest;
     while (components.size() > components_named + 1) {
         rest.push_back(components.back());

@@ -5,15 +5,11 @@
 #include <algorithm>
 #include <array>
 
-#include "render/compare.h"
-#include "render/evidence_html.h"
-#include "render/lint.h"
 #include "render/page.h"
-#include "render/plan.h"
 #include "render/report.h"
-#include "render/search.h"
 #include "render/svg.h"
 #include "render/units.h"
+#include "render/words.h"
 #include "tilewright/device_names.h"
 
 namespace tilewright::render {
@@ -26,11 +22,11 @@ std::string capital(std::string text) {
 
 std::string verdict(const Report& report) {
     const Prediction& prediction = report.advice.prediction;
-    std::string text = fmt::format("{} takes {} a step on {}: {} {}, {} of the chip's peak. ", prediction.shape.name,
-                                   time_text(prediction.step.sum.time), prediction.device.name,
-                                   grouped_text(tokens_per_second(prediction)), throughput_unit(prediction.workload),
-                                   percent_text(prediction.mfu));
-    if (!fits(prediction)) {
+    std::string text =
+        fmt::format("{} takes {} a step on {}: {} {}, {} of the chip's peak. ", prediction.shape.name,
+                    time_text(prediction.step.sum.time), prediction.device.name, grouped_text(prediction.tokens_per_s),
+                    throughput_unit(prediction.workload), percent_text(prediction.mfu));
+    if (!prediction.fits) {
         text += fmt::format("It does not fit: {} needed, {} there. ", bytes_text(prediction.memory.total),
                             bytes_text(prediction.device.memory));
     }
@@ -54,7 +50,7 @@ std::string head(const Report& report) {
                            workload_text(p.workload))));
     out += fmt::format("<p class=\"verdict\">{}</p>\n<ul class=\"facts\">\n", prose(verdict(report)));
     out += fact(time_text(sum.time), "a step, 90% interval " + interval_text(sum.low, sum.high));
-    out += fact(grouped_text(tokens_per_second(p)), throughput_unit(p.workload));
+    out += fact(grouped_text(p.tokens_per_s), throughput_unit(p.workload));
     out += fact(percent_text(p.mfu), "MFU, " + rate_text(p.flops / sum.time));
     out += fact(bytes_text(p.memory.total), "of " + bytes_text(p.device.memory) + " memory");
     out += fact(std::string(name_of(sum.evidence)), "evidence");
@@ -63,7 +59,7 @@ std::string head(const Report& report) {
 
 std::string components(const Prediction& prediction) {
     std::vector<std::vector<std::string>> rows;
-    for (const ComponentCost& part : by_component(prediction.step)) {
+    for (const ComponentCost& part : prediction.components) {
         rows.push_back({std::string(name_of(part.component)), time_text(part.time),
                         percent_text(part.time / prediction.step.sum.time), percent_text(part.terms[0] / part.time),
                         losses_text(part.terms, part.time, 0.03)});
@@ -101,8 +97,8 @@ std::string candidates(const SearchResult& found) {
     constexpr std::size_t most = 3;  // of each kind
     std::vector<std::vector<std::string>> rows;
     for (const auto& [kind, list] : kinds(found)) {
-        for (std::size_t i = 0; i < std::min(most, list->size()); ++i) {
-            const Candidate& candidate = (*list)[i];
+        for (std::size_t i = 0; i < std::min(most, list.size()); ++i) {
+            const Candidate& candidate = list[i];
             rows.push_back({i == 0 ? std::string(kind) : "", speedup_text(candidate.speedup),
                             speedup_interval(candidate.low, candidate.high), time_text(candidate.time),
                             change_text(candidate.parameter_change), causes_text(candidate)});
@@ -154,7 +150,7 @@ std::string serving(const Report& report, const std::string& picture) {
 
 /// The pictures of that name, or of any name not among the others: the sweeps.
 std::string shown(const std::vector<Picture>& all, std::string_view name) {
-    const std::array<std::string_view, 6> single = {"time", "front", "front-kv", "serving", "tiles", "roofline"};
+    const std::vector<std::string> single = fixed_pictures();
     std::string out;
     for (const Picture& picture : all) {
         const bool is_single = std::find(single.begin(), single.end(), picture.name) != single.end();
@@ -183,21 +179,19 @@ std::string body(const Report& report) {
 
 }  // namespace
 
-std::string report_html(const std::vector<Report>& reports) {
-    std::vector<Prediction> predictions;
+std::string report_html(const Reports& reports) {
     std::string out;
     std::string names;
-    const bool several = reports.size() > 1;
-    for (Report report : reports) {
+    const bool several = reports.shapes.size() > 1;
+    for (Report report : reports.shapes) {
         if (several) std::erase_if(report.sweeps, [](const Sweep& sweep) { return sweep.step > 1; });  // for its size
-        predictions.push_back(report.advice.prediction);
         names += " " + report.advice.prediction.shape.name;
         out += "<article>\n" + body(report) + "</article>\n";
     }
-    const std::string& device = predictions.front().device.name;
-    if (several) out = comparison_html(predictions) + out;
+    const std::string& device = reports.shapes.front().advice.prediction.device.name;
+    if (several) out = comparison_html(reports.comparison) + out;
     return page(fmt::format("{} on {}", names.substr(1), device),
-                several ? fastest_text(predictions) : verdict(reports.front()),
+                several ? fastest_text(reports.comparison) : verdict(reports.shapes.front()),
                 out + made_by(fmt::format("tilewright report{} --gpu {}", names, device)));
 }
 

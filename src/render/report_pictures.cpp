@@ -1,7 +1,7 @@
 // Every picture of a report, each twice: for a page and for a telephone.
 #include <fmt/format.h>
 
-#include "render/report_charts.h"
+#include "render/report.h"
 
 namespace tilewright::render {
 namespace {
@@ -14,13 +14,6 @@ Picture draw(std::string name, std::string caption, const Chart& chart) {
     const ChartSize large{wide, rows > 0 ? 130.0 + 44.0 * rows : 400.0};
     const ChartSize small{narrow, rows > 0 ? 190.0 + 62.0 * rows : 340.0};
     return {std::move(name), std::move(caption), svg(chart, large), svg(chart, small)};
-}
-
-std::vector<Prediction> with_alternatives(const Report& report) {
-    std::vector<Prediction> all = {report.advice.prediction};
-    all.front().shape.name = "as it is";
-    all.insert(all.end(), report.alternatives.begin(), report.alternatives.end());
-    return all;
 }
 
 Picture tile_picture(const TileMap& map) {
@@ -52,13 +45,15 @@ Picture roofline_picture(const Roofline& roofline, const std::string& device) {
 
 }  // namespace
 
-Picture time_picture(const std::vector<Prediction>& predictions) {
-    return draw("time", "Kernels run one after another; a bar is the whole step.", time_chart(predictions));
+Picture time_picture(const Comparison& comparison) {
+    return draw("time", "Kernels run one after another; a bar is the whole step.", time_chart(comparison));
 }
 
+std::vector<std::string> fixed_pictures() { return {"time", "front", "front-kv", "serving", "tiles", "roofline"}; }
+
 std::vector<Picture> pictures(const Report& report) {
-    std::vector<Picture> all = {time_picture(with_alternatives(report))};
-    if (!report.alternatives.empty()) {
+    std::vector<Picture> all = {time_picture(report.alternatives)};
+    if (report.alternatives.shapes.size() > 1) {
         all.front().caption +=
             " Beside the shape as it is: the best of equal size that turn one knob, two, or any number.";
     }

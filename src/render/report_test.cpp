@@ -5,9 +5,8 @@
 
 #include <map>
 
-#include "render/compare.h"
+#include "render/answers.h"
 #include "render/golden.h"
-#include "render/report_charts.h"
 
 namespace tilewright::render {
 namespace {
@@ -73,6 +72,7 @@ Prediction prediction(const std::string& name, double slower) {
     made.flops = {5e12};
     made.mfu = 0.42;
     made.memory.total = {0x1p33};
+    summarize(made);
     return made;
 }
 
@@ -129,7 +129,8 @@ Report sample() {
     candidate.causes = {{"heads 16 -> 8", Component::Attention, 1.4}};
     candidate.kv_per_token = {0x1p13};
     report.advice.found.candidates = {candidate};
-    report.alternatives = {prediction("heads 16 -> 8", 0.8)};
+    report.advice.found.recommended = candidate;
+    report.alternatives = compare({prediction("as it is", 1.0), prediction("heads 16 -> 8", 0.8)});
     report.advice.found.one_knob = {candidate};
     candidate.changed = {"hidden 1024 -> 1088", "ffn 4096 -> 4160"};
     candidate.parameter_change = 0.01;
@@ -152,14 +153,20 @@ Report sample() {
     return report;
 }
 
-TEST(Report, PageIsAsReviewed) { expect_golden("report.html", report_html({sample()})); }
+std::string page_of(const std::vector<Report>& shapes) {
+    std::vector<Prediction> predictions;
+    for (const Report& report : shapes) predictions.push_back(report.advice.prediction);
+    return report_html({shapes, compare(predictions)});
+}
+
+TEST(Report, PageIsAsReviewed) { expect_golden("report.html", page_of({sample()})); }
 TEST(Report, JsonIsAsReviewed) {
     Report report = sample();
     for (Sweep& swept : report.sweeps) swept.points.resize(2);
     expect_golden("report.json", report_json({report}));
 }
 TEST(Report, ComparisonIsAsReviewed) {
-    expect_golden("compare.html", compare_html({prediction("toy", 1.0), prediction("toy --heads 8", 0.8)}));
+    expect_golden("compare.html", compare_html(compare({prediction("toy", 1.0), prediction("toy --heads 8", 0.8)})));
 }
 
 TEST(Report, TilesAreAsReviewed) {
@@ -185,23 +192,23 @@ TEST(Report, MarksWhereTheCacheIsFullAndWhereComputingTakesOver) {
 }
 
 TEST(Report, ShowsErrorsOfTheFamiliesThatTheStepHas) {
-    const std::string page = report_html({sample()});
+    const std::string page = page_of({sample()});
     EXPECT_NE(page.find("rows of 2 bytes"), std::string::npos);
     EXPECT_EQ(page.find("stream bias"), std::string::npos) << "three kernels say nothing";
     EXPECT_EQ(page.find("ring of eight"), std::string::npos) << "the step has no collective";
     Report unknown = sample();
     unknown.advice.prediction.errors.clear();
-    EXPECT_NE(report_html({unknown}).find("no kernel of this GPU was held out"), std::string::npos);
+    EXPECT_NE(page_of({unknown}).find("no kernel of this GPU was held out"), std::string::npos);
 }
 
 TEST(Report, SeveralShapesAreComparedFirst) {
-    const std::string page = report_html({sample(), sample()});
+    const std::string page = page_of({sample(), sample()});
     EXPECT_LT(page.find("2 shapes on chip"), page.find("toy on chip</h1>"));
     EXPECT_NE(page.find("toy on chip</h1>"), page.rfind("toy on chip</h1>"));
 }
 
 TEST(Report, FetchesNothing) {
-    std::string page = report_html({sample()});
+    std::string page = page_of({sample()});
     for (const std::string space = "http://www.w3.org/2000/svg"; page.find(space) != std::string::npos;) {
         page.erase(page.find(space), space.size());
     }
@@ -213,8 +220,8 @@ TEST(Report, FetchesNothing) {
 TEST(Report, EscapesWhatFilesSay) {
     Report report = sample();
     report.advice.prediction.shape.name = "<script>alert(1)</script>";
-    report.alternatives.front().shape.name = "\"><img>";
-    const std::string page = report_html({report});
+    report.alternatives.shapes.back().shape.name = "\"><img>";
+    const std::string page = page_of({report});
     EXPECT_EQ(page.find("<script>alert"), std::string::npos);
     EXPECT_EQ(page.find("<img>"), std::string::npos);
     EXPECT_NE(page.find("made up &lt;here&gt;"), std::string::npos);
@@ -234,9 +241,10 @@ TEST(Report, EveryPictureHasATitleAndADescription) {
 TEST(Report, AShapeWithNothingToSayStillMakesAPage) {
     Report bare;
     bare.advice.prediction = prediction("bare", 1.0);
+    bare.alternatives = compare({bare.advice.prediction});
     bare.roofline = sample().roofline;
     bare.roofline.points.clear();
-    const std::string page = report_html({bare});
+    const std::string page = page_of({bare});
     EXPECT_NE(page.find("No sizing rule is broken."), std::string::npos);
     EXPECT_NE(page.find("</html>"), std::string::npos);
     EXPECT_EQ(page.find("nan"), std::string::npos);

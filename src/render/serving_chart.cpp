@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "render/report_charts.h"
+#include "render/report.h"
 #include "render/units.h"
 #include "tilewright/cost_names.h"
 

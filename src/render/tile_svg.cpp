@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "render/report_charts.h"
+#include "render/report.h"
 #include "render/svg.h"
 #include "render/units.h"
 #include "tilewright/device_names.h"

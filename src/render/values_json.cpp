@@ -3,6 +3,7 @@
 
 #include "tilewright/cost_names.h"
 #include "tilewright/device_names.h"
+#include "tilewright/plan_names.h"
 
 namespace tilewright::render {
 namespace {
@@ -38,7 +39,7 @@ void write_memory(JsonWriter& json, const Prediction& prediction) {
     json.field("kv_cache_bytes", memory.kv_cache.value).field("workspace_bytes", memory.workspace.value);
     json.field("fragmentation_bytes", memory.fragmentation.value);
     json.field("total_bytes", memory.total.value).field("device_bytes", prediction.device.memory.value);
-    json.field("fits", fits(prediction)).end();
+    json.field("fits", prediction.fits).end();
 }
 
 void write_layer(JsonWriter& json, const Cost& layer) {
@@ -110,19 +111,78 @@ void write_summary(JsonWriter& json, const Prediction& prediction) {
     json.field("scope", prediction.scope == Scope::Layer ? "layer" : "model");
     json.field("time_s", sum.time.value).field("low_s", sum.low.value).field("high_s", sum.high.value);
     json.field("evidence", name_of(sum.evidence)).field("profile_source", prediction.profile_source);
-    json.field("tokens_per_step", tokens_per_step(prediction.workload));
-    json.field("tokens_per_s", tokens_per_second(prediction)).field("mfu", prediction.mfu);
+    json.field("tokens_per_step", prediction.tokens_per_step);
+    json.field("tokens_per_s", prediction.tokens_per_s).field("mfu", prediction.mfu);
     json.field("flops", prediction.flops.value).field("launches", prediction.step.launches);
-    json.field("host_time_s", prediction.step.host_time.value).field("host_bound", host_bound(prediction));
+    json.field("host_time_s", prediction.step.host_time.value).field("host_bound", prediction.host_bound);
     write_layer(json, prediction.layer.sum);
     write_memory(json, prediction);
     write_terms(json, sum.terms);
     json.key("components").array();
-    for (const ComponentCost& part : by_component(prediction.step)) {
+    for (const ComponentCost& part : prediction.components) {
         json.object().field("component", name_of(part.component)).field("time_s", part.time.value);
         json.field("share", part.time / sum.time);
         write_terms(json, part.terms);
         json.end();
+    }
+    json.end();
+}
+
+void write_findings(JsonWriter& json, const std::vector<Finding>& findings) {
+    json.key("findings").array();
+    for (const Finding& finding : findings) {
+        json.object().field("code", finding.code).field("rule", finding.rule);
+        json.field("severity", name_of(finding.severity)).field("quantity", finding.quantity);
+        json.field("cost_s", finding.cost.value).field("share", finding.share);
+        write_texts(json, "kernels", finding.kernels);
+        json.key("fixes").array();
+        for (const Fix& fix : finding.fixes) {
+            json.object().field("dimension", fix.dimension).field("from", fix.from).field("to", fix.to);
+            json.field("gain_s", fix.gain.value).field("removes_s", fix.removes.value);
+            json.field("parameter_change", fix.parameter_change).end();
+        }
+        json.end().end();
+    }
+    json.end();
+}
+
+void write_step(JsonWriter& json, const Step& step) {
+    json.field("step_s", step.time.value).field("low_s", step.low.value).field("high_s", step.high.value);
+    json.field("evidence", name_of(step.evidence)).field("tokens_per_step", step.tokens);
+    json.field("flops", step.flops.value).field("mfu", step.utilization).field("energy_j", step.energy_j);
+    json.field("memory_bytes", step.memory.total.value).field("fits", step.fits);
+    json.key("step_terms").object();
+    for (const auto& [name, term] : names<StepTerm>) {
+        json.key(name).object().field("exposed_s", step.term(term).exposed.value);
+        json.field("hidden_s", step.term(term).hidden.value).end();
+    }
+    json.end();
+}
+
+void write_serving(JsonWriter& json, const Serving& serving) {
+    json.key("limits").array();
+    for (const Serving::Limit& limit : serving.limits) {
+        json.object().field("tp", limit.tp).field("cached_tokens", limit.cached_tokens);
+        json.field("full_batch", limit.full_batch).field("compute_batch", limit.compute_batch).end();
+    }
+    json.end();
+    json.key("points").array();
+    for (const ServingPoint& point : serving.points) {
+        json.object().field("tp", point.tp).field("batch", point.batch).field("context", point.context);
+        json.field("first_token_s", point.first_token.value).field("output_token_s", point.output_token.value);
+        json.field("tokens_per_s_per_gpu", point.tokens_per_s_per_gpu).field("bound", name_of(point.bound));
+        json.field("memory_bytes", point.memory.total.value).end();
+    }
+    json.end();
+}
+
+void write_errors(JsonWriter& json, std::string_view key, const std::vector<ErrorLine>& lines) {
+    json.key(key).array();
+    for (const ErrorLine& line : lines) {
+        json.object().field("op", line.op).field("by", line.by).field("group", line.group);
+        json.field("points", line.points).field("mean", line.mean).field("median", line.median);
+        json.field("p95", line.p95).field("inside", line.inside).field("mean_sheet", line.sheet);
+        json.field("mean_constant", line.constant).field("mean_roofline", line.roofline).end();
     }
     json.end();
 }

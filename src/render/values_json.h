@@ -1,8 +1,9 @@
-// The parts that JSON documents share: shape, workload, device, cost. Times in seconds, memory in bytes.
+// The parts that JSON documents share: shape, workload, device, cost, findings, candidates. Times in seconds, memory in
+// bytes. Each writes fields of an object that is already open.
 #pragma once
 
 #include "render/json.h"
-#include "render/prediction.h"
+#include "tilewright/answer.h"
 
 namespace tilewright::render {
 
@@ -10,9 +11,15 @@ void write_shape(JsonWriter& json, const Shape& shape, const ParameterCount& par
 void write_workload(JsonWriter& json, const Workload& workload);
 void write_device(JsonWriter& json, const Device& device);
 
-/// The fields of a prediction without its kernels, inside an object that is already open.
+/// A prediction without its kernels.
 void write_summary(JsonWriter& json, const Prediction& prediction);
 void write_terms(JsonWriter& json, const std::array<Seconds, term_count>& terms);
 void write_texts(JsonWriter& json, std::string_view key, const std::vector<std::string>& texts);
+void write_findings(JsonWriter& json, const std::vector<Finding>& findings);
+void write_step(JsonWriter& json, const Step& step);
+void write_serving(JsonWriter& json, const Serving& serving);
+void write_errors(JsonWriter& json, std::string_view key, const std::vector<ErrorLine>& lines);
+
+void write_candidates(JsonWriter& json, const SearchResult& found);
 
 }  // namespace tilewright::render

@@ -209,7 +209,7 @@ Priced priced(std::span<const Target> targets, const Shape& shape, const space::
 Candidate compare(std::span<const Target> targets, const Priced& baseline, const Priced& other) {
     const Score found = score(targets, baseline, other);
     const double params = static_cast<double>(count_parameters(baseline.shape).total);
-    const auto flops = [](const Priced& of) { return total_flops(lower(of.shape, of.workload)).value; };
+    const auto flops = [](const Priced& of) { return of.steps.front().flops.value; };
     const double tokens = static_cast<double>(other.workload.batch) / static_cast<double>(baseline.workload.batch) *
                           static_cast<double>(baseline.workload.parallel.tp) /
                           static_cast<double>(other.workload.parallel.tp);

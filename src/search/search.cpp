@@ -9,12 +9,30 @@
 #include "search/rank.h"
 
 namespace tilewright {
+namespace {
+
+/// The best of the smallest change that gains anything; a larger change must gain clearly more.
+const Candidate* worth_taking(const SearchResult& found) {
+    constexpr double worth_a_change = 1.005;
+    constexpr double worth_more_knobs = 1.03;  // of the better one over the simpler
+    const Candidate* best = nullptr;
+    for (const auto& [kind, list] : kinds(found)) {
+        if (list.empty() || list.front().speedup < worth_a_change) continue;
+        const Candidate& first = list.front();
+        if (best == nullptr || first.speedup > worth_more_knobs * best->speedup) best = &first;
+    }
+    return best;
+}
+
+}  // namespace
+
 struct Search::State {
     State(const Shape& shape, const Workload& workload, std::vector<Target> given, const SearchOptions& options)
         : targets(std::move(given)),
           space(shape, workload, options),
           baseline(rank::priced(targets, shape, {workload, shape.mlp, shape.block, 0, 1.0})),
-          setting{space, targets, {}, total_flops(lower(shape, workload)).value / space::tokens(workload)} {
+          setting{space, targets, {}, baseline.steps.front().flops.value / tokens_per_step(workload)},
+          whole(space.size_bound()) {
         double weights = 0.0;
         for (const Target& target : targets) weights += target.weight;
         for (std::size_t t = 0; t < targets.size(); ++t) {
@@ -28,6 +46,7 @@ struct Search::State {
     space::Space space;
     rank::Priced baseline;
     walk::Setting setting;
+    double whole;  ///< the size of the space before it was coarsened
 };
 
 Candidate Search::State::candidate(const ScoredShape& point) const {
@@ -52,10 +71,16 @@ Search& Search::operator=(Search&&) noexcept = default;
 std::size_t Search::slices() const { return state_->space.slices().size(); }
 double Search::size_bound() const { return state_->space.size_bound(); }
 void Search::coarsen(double most) { state_->space.coarsen(most); }
+bool Search::coarsened() const { return size_bound() < state_->whole; }
+const GraphCost& Search::baseline(std::size_t target) const { return state_->baseline.steps[target]; }
 std::string Search::steps_text() const { return state_->space.steps_text(); }
 std::size_t Search::keep() const { return state_->space.options().keep; }
 
 Kept Search::walk(std::size_t slice) const { return walk::walk(state_->setting, state_->space.slices()[slice]); }
+
+std::array<CandidateKind, 3> kinds(const SearchResult& found) {
+    return {{{"one knob", found.one_knob}, {"two knobs", found.two_knobs}, {"free", found.candidates}}};
+}
 
 SearchResult Search::finish(const Kept& kept) const {
     SearchResult result;
@@ -74,6 +99,7 @@ SearchResult Search::finish(const Kept& kept) const {
         best = std::min(best, point.score);
     }
     for (const ScoredShape& point : kept.by_cache) result.kv_front.push_back(state_->candidate(point));
+    if (const Candidate* taken = worth_taking(result)) result.recommended = *taken;
     return result;
 }
 

@@ -69,11 +69,6 @@ Shape in_form(Shape shape, const Variant& variant) {
     return shape;
 }
 
-double tokens(const Workload& workload) {
-    const std::int64_t each = workload.phase == Phase::Decode ? 1 : workload.seq;
-    return static_cast<double>(workload.batch) * static_cast<double>(each);
-}
-
 Space::Space(const Shape& baseline, const Workload& workload, const SearchOptions& options)
     : baseline_(baseline), workload_(workload), options_(options), baseline_params_(total(baseline)) {
     baseline_.name.clear();  // copied for every shape that is lowered

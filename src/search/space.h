@@ -114,9 +114,6 @@ private:
 /// The shape with the switches of a variant.
 Shape in_form(Shape shape, const Variant& variant);
 
-/// Tokens that one step takes forward.
-double tokens(const Workload& workload);
-
 /// Whether the axis lists the value, or has it in its range, or says nothing.
 bool allows(const Axis& axis, std::int64_t value);
 

@@ -8,7 +8,6 @@ namespace tilewright::walk {
 namespace {
 
 using space::bit;
-using space::tokens;
 using tables::Sums;
 
 constexpr double endless = std::numeric_limits<double>::infinity();
@@ -119,12 +118,13 @@ void Walker::visit(std::size_t set, std::int64_t layers, std::size_t words) {
 
 /// FLOPs rise with the width, so that a guard leaves a shorter range.
 void Walker::limit_flops(Segment& s) const {
-    const double own = setting_.baseline_flops * tokens(slice_.variant.workload);
+    const double own = setting_.baseline_flops * tokens_per_step(slice_.variant.workload);
     const Budget& budget = options_.budget;
-    const double most = budget.flops_per_token         ? budget.flops_per_token->high * tokens(slice_.variant.workload)
+    const double most = budget.flops_per_token ? budget.flops_per_token->high * tokens_per_step(slice_.variant.workload)
                         : budget.time || budget.memory ? endless
                                                        : options_.guards.max_flops * own;
-    const double least = budget.flops_per_token ? budget.flops_per_token->low * tokens(slice_.variant.workload) : 0.0;
+    const double least =
+        budget.flops_per_token ? budget.flops_per_token->low * tokens_per_step(slice_.variant.workload) : 0.0;
     const std::vector<double>& added = tables_.widths().flops;
     const auto first_past = [&](auto&& inside) {
         const auto begin = added.begin() + static_cast<std::ptrdiff_t>(s.range.first);

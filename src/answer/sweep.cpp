@@ -4,16 +4,19 @@
 #include <algorithm>
 #include <functional>
 
-#include "cli/report_values.h"
-#include "render/prediction.h"
-#include "tilewright/lint.h"
+#include "tilewright/report.h"
 
-namespace tilewright::cli {
+namespace tilewright {
 namespace {
 
 constexpr std::int64_t near_reach = 256;  ///< a tile of the largest kernels
 constexpr std::int64_t far_reach = 2048;
 constexpr std::int64_t far_step = 8;  ///< elements of two bytes in the 16 bytes that full speed takes
+
+struct Setting {
+    Shape shape;
+    Workload workload;
+};
 
 /// A dimension that a report turns: which values it takes and how it is set.
 struct Turn {
@@ -23,7 +26,7 @@ struct Turn {
     std::int64_t current;
     std::int64_t step;  ///< 0: only some values are legal
     std::vector<std::int64_t> values;
-    std::function<void(Request&, std::int64_t)> set;
+    std::function<void(Setting&, std::int64_t)> set;
 };
 
 std::vector<std::int64_t> range(std::int64_t first, std::int64_t last, std::int64_t step) {
@@ -54,42 +57,39 @@ std::vector<std::int64_t> head_counts(const Shape& shape) {
     return values;
 }
 
-std::vector<Turn> turns(const Request& request) {
-    const Shape& shape = request.shape;
-    const Workload& workload = request.workload;
+std::vector<Turn> turns(const Shape& shape, const Workload& workload) {
     std::vector<Turn> all;
     add_size(all,
-             {"", "hidden", "heads, head size and MLP width kept", shape.hidden, 1, {}, [](Request& r, std::int64_t v) {
+             {"", "hidden", "heads, head size and MLP width kept", shape.hidden, 1, {}, [](Setting& r, std::int64_t v) {
                   r.shape.hidden = v;
               }});
     if (shape.experts) {
-        add_size(all, {"", "experts.ffn", "the rest kept", shape.experts->ffn, 1, {}, [](Request& r, std::int64_t v) {
+        add_size(all, {"", "experts.ffn", "the rest kept", shape.experts->ffn, 1, {}, [](Setting& r, std::int64_t v) {
                            r.shape.experts->ffn = v;
                        }});
     } else {
         add_size(all,
-                 {"", "ffn", "the rest kept", shape.ffn, 1, {}, [](Request& r, std::int64_t v) { r.shape.ffn = v; }});
+                 {"", "ffn", "the rest kept", shape.ffn, 1, {}, [](Setting& r, std::int64_t v) { r.shape.ffn = v; }});
     }
     add_size(all,
-             {"", "vocab", "the rest kept", shape.vocab, 1, {}, [](Request& r, std::int64_t v) { r.shape.vocab = v; }});
+             {"", "vocab", "the rest kept", shape.vocab, 1, {}, [](Setting& r, std::int64_t v) { r.shape.vocab = v; }});
     if (!shape.latent && shape.head_dim * shape.heads == shape.hidden) {
         all.push_back({"heads", "heads", "hidden size kept, head size follows", shape.heads, 0, head_counts(shape),
-                       [](Request& r, std::int64_t v) { set_dimension(r.shape, "heads", v); }});
+                       [](Setting& r, std::int64_t v) { set_dimension(r.shape, "heads", v); }});
     }
     all.push_back({"batch", "batch", "sequence length kept", workload.batch, 1,
                    range(1, std::clamp<std::int64_t>(4 * workload.batch, 16, 512), 1),
-                   [](Request& r, std::int64_t v) { r.workload.batch = v; }});
+                   [](Setting& r, std::int64_t v) { r.workload.batch = v; }});
     if (workload.phase != Phase::Decode) {
-        add_size(all, {"", "seq", "batch kept", workload.seq, 1, {}, [](Request& r, std::int64_t v) {
+        add_size(all, {"", "seq", "batch kept", workload.seq, 1, {}, [](Setting& r, std::int64_t v) {
                            r.workload.seq = v;
                        }});
     }
     return all;
 }
 
-bool can_run(const Request& request) {
-    return validate(request.shape).empty() && validate(request.workload).empty() &&
-           validate(request.shape, request.workload).empty();
+bool can_run(const Setting& set) {
+    return validate(set.shape).empty() && validate(set.workload).empty() && validate(set.shape, set.workload).empty();
 }
 
 const PricedOp* find(const GraphCost& step, std::string_view name) {
@@ -110,19 +110,17 @@ std::string moved_kernel(const GraphCost& now, const GraphCost& other) {
     return slowest == nullptr ? "" : std::string(slowest->op.name);
 }
 
-render::Sweep sweep(const Request& request, const Turn& turn, const Pricer& pricer) {
-    render::Sweep swept{turn.name, turn.dimension, turn.kept, "", turn.current, turn.step, {}};
-    const GraphCost now = price(lower(request.shape, request.workload), pricer);
+Sweep sweep(const Setting& as_it_is, const Turn& turn, const Pricer& pricer, const GraphCost& now) {
+    Sweep swept{turn.name, turn.dimension, turn.kept, "", turn.current, turn.step, {}};
     for (const std::int64_t value : turn.values) {
-        Request changed = request;
+        Setting changed = as_it_is;
         turn.set(changed, value);
         if (!can_run(changed)) continue;
-        const OpGraph graph = lower(changed.shape, changed.workload);
-        const GraphCost step = price(graph, pricer);
+        const GraphCost step = price(lower(changed.shape, changed.workload), pricer);
         if (swept.kernel.empty()) swept.kernel = moved_kernel(now, step);
         const PricedOp* kernel = find(step, swept.kernel);
-        swept.points.push_back({value, power_of_two_in(value, 64), total_flops(graph) / step.sum.time,
-                                render::tokens_per_step(changed.workload) / step.sum.time.value,
+        swept.points.push_back({value, power_of_two_in(value, 64), step.flops / step.sum.time,
+                                tokens_per_step(changed.workload) / step.sum.time.value,
                                 kernel == nullptr ? Cost{} : kernel->cost});
     }
     return swept;
@@ -130,20 +128,19 @@ render::Sweep sweep(const Request& request, const Turn& turn, const Pricer& pric
 
 }  // namespace
 
-std::vector<std::string> picture_names(const Request& request) {
-    std::vector<std::string> names = {"time", "front", "front-kv", "serving", "tiles", "roofline"};
-    for (const Turn& turn : turns(request)) names.push_back(turn.name);
+std::vector<std::string> sweep_names(const Shape& shape, const Workload& workload) {
+    std::vector<std::string> names;
+    for (const Turn& turn : turns(shape, workload)) names.push_back(turn.name);
     return names;
 }
 
-std::vector<render::Sweep> sweeps_of(const Request& request) {
-    const Pricer pricer = request.pricer();
-    std::vector<render::Sweep> sweeps;
-    for (const Turn& turn : turns(request)) {
-        render::Sweep swept = sweep(request, turn, pricer);
-        if (swept.points.size() > 1) sweeps.push_back(std::move(swept));
+std::vector<Sweep> sweeps(const Shape& shape, const Workload& workload, const Pricer& pricer, const GraphCost& now) {
+    std::vector<Sweep> all;
+    for (const Turn& turn : turns(shape, workload)) {
+        Sweep swept = sweep({shape, workload}, turn, pricer, now);
+        if (swept.points.size() > 1) all.push_back(std::move(swept));
     }
-    return sweeps;
+    return all;
 }
 
-}  // namespace tilewright::cli
+}  // namespace tilewright

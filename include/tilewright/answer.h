@@ -1,0 +1,188 @@
+// What a verb has to say, as a value: text, JSON, the page and bindings all show the same one. Each function takes a
+// question of plain values and lowers and prices its shape once.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tilewright/cost.h"
+#include "tilewright/lint.h"
+#include "tilewright/plan.h"
+#include "tilewright/search.h"
+
+namespace tilewright {
+
+/// What is asked about: a valid shape in a valid workload, on a GPU and what is known of it.
+struct Question {
+    Shape shape;
+    Workload workload;
+    Device device;
+    Profile profile;
+    std::vector<std::string> used;  ///< files that were used in place of built-in data; the answer repeats them
+
+    Pricer pricer() const { return {device, profile, workload.clock}; }
+};
+
+enum class Scope { Layer, Model };
+
+/// What one component of the model takes in a step.
+struct ComponentCost {
+    Component component = Component::Mlp;
+    Seconds time;
+    std::array<Seconds, term_count> terms{};
+};
+
+/// What the kernels of one family (products, attention, streams, collectives) take in a step.
+struct FamilyCost {
+    Seconds time, low, high;
+    Evidence evidence = Evidence::Measured;  ///< the worst among them
+};
+
+/// A shape in a workload on a device, priced.
+struct Prediction {
+    Shape shape;
+    ParameterCount params;  ///< of the whole model
+    Workload workload;
+    Device device;
+    std::string profile_source;
+    std::vector<ErrorLine> errors;  ///< of the profile, on kernels it was not fitted to; none where there were none
+    Scope scope = Scope::Model;
+    GraphCost step;   ///< of the scope asked for
+    GraphCost layer;  ///< of one layer
+    Flops flops;      ///< of the step
+    double mfu = 0.0;
+    std::optional<Step> training;   ///< all GPUs and micro-batches, where there is more than one of either
+    Memory memory;                  ///< of the whole model on one GPU
+    std::vector<std::string> used;  ///< files that were used in place of built-in data
+
+    double tokens_per_step = 0.0;           ///< taken forward: all of them, or one per sequence when decoding
+    double tokens_per_s = 0.0;              ///< of one replica (all GPUs that share it)
+    bool host_bound = false;                ///< launching one by one takes the host longer than the device computes
+    bool fits = true;                       ///< in the memory of the device
+    std::vector<ComponentCost> components;  ///< of the step, slowest first
+    std::array<FamilyCost, std::variant_size_v<decltype(Op::work)>> families;  ///< by the alternative `Op::work` holds
+
+    Seconds time_of(Component component) const;  ///< zero where the step has none
+};
+
+/// Shape and workload must fit each other, here and wherever nothing else is said.
+Prediction predict(const Question& question, Scope scope = Scope::Model);
+
+/// Fills in what follows from step, workload, memory and device: throughput, what bounds, components and families.
+void summarize(Prediction& prediction);
+
+/// The `keep` kernels that take most of the step, slowest first.
+std::vector<PricedOp> slowest(const GraphCost& cost, std::size_t keep);
+
+/// Predictions side by side; the first is the baseline.
+struct Comparison {
+    std::vector<Prediction> shapes;
+    std::vector<Component> components;  ///< of any of them, by their time in all together
+    std::size_t fastest = 0;            ///< by tokens a second
+
+    Seconds base() const { return shapes.front().step.sum.time; }
+};
+Comparison compare(std::vector<Prediction> predictions);
+Comparison compare(std::span<const Question> questions);
+
+/// What was linted, and what was found.
+struct Lint {
+    Shape shape;
+    Workload workload;
+    Device device;
+    Evidence evidence = Evidence::Assumed;
+    std::optional<Cost> step;  ///< empty when the workload cannot run
+    double min_cost = 0.01;
+    std::vector<Finding> findings;  ///< costliest first
+    std::optional<Fix> recommended;
+    std::vector<std::string> used;
+};
+
+/// Shape and workload need not fit each other: that they do not is a finding.
+Lint lint(const Question& question, LintOptions options = {});
+
+/// Walks the slices of a search and finishes it: on as many threads as the caller likes, stopping early if he must.
+using Walk = std::function<SearchResult(const Search&)>;
+
+/// The main answer: where the time goes, what wastes the chip, what to take instead.
+struct Advice {
+    Prediction prediction;
+    std::vector<Finding> findings;  ///< costliest first
+    SearchResult found;
+};
+
+/// A space of more than `most` shapes is walked in wider steps, so that nobody is kept waiting.
+Advice advise(const Question& question, const Walk& walk, double most);
+
+/// A GPU of a basket beside the question's own.
+struct OtherGpu {
+    Device device;
+    Profile profile;
+    double weight = 1.0;
+};
+
+struct SearchQuestion {
+    Question question;
+    double weight = 1.0;           ///< of the question's GPU
+    std::vector<OtherGpu> others;  ///< to be fast on too
+    SearchOptions options;
+};
+
+struct WeightedGpu {
+    std::string name;
+    double weight = 1.0;
+    Evidence evidence = Evidence::Assumed;  ///< of the baseline's step there
+};
+
+struct SearchAnswer {
+    Prediction baseline;  ///< on the first GPU
+    SearchResult found;
+    SearchOptions options;
+    std::vector<WeightedGpu> gpus;
+    std::string wider_steps;   ///< of a bounded walk; empty where the steps are as asked for
+    bool at_the_edge = false;  ///< the best is as wide or deep as the space goes by itself: a larger one may be better
+    double seconds = 0.0;      ///< that the search took; the caller's clock
+};
+
+/// The search of a question, for `search` below; the caller may coarsen it. The baseline may be one that tensor
+/// parallelism does not divide: it is priced as if padded.
+Search prepare(const SearchQuestion& question);
+SearchAnswer search(const SearchQuestion& question, const Search& prepared, const Walk& walk);
+
+/// What is said of a baseline that is priced as if padded; the problems of one that fits the workload in no way.
+Result<std::vector<std::string>> padding_notes(const Shape& shape, const Workload& workload);
+
+struct PlanQuestion {
+    Question question;  ///< its workload says what all plans share
+    PlanSpace space;
+    std::optional<double> tokens;      ///< to train on; empty: as many as its size asks for
+    std::optional<double> hour_price;  ///< of one GPU
+    std::string cluster;               ///< empty when only a GPU was named
+};
+
+struct PlanAnswer {
+    Shape shape;
+    Device device;
+    std::string cluster;
+    std::int64_t gpus = 1;
+    PlanResult found;
+    TrainingBudget budget;             ///< of the best plan
+    std::optional<double> hour_price;  ///< of one GPU
+    std::optional<double> money;       ///< that the budget costs
+};
+PlanAnswer plan(const PlanQuestion& question);
+
+struct ServingAnswer {
+    Shape shape;
+    Device device;
+    Serving serving;
+};
+ServingAnswer serve(const Question& question);
+
+}  // namespace tilewright

@@ -1,0 +1,121 @@
+// Findings, searches and plans with what they are about: lint, advise, search, plan, serve.
+#include <algorithm>
+
+#include "answer/priced.h"
+
+namespace tilewright {
+namespace {
+
+/// The fix with the largest gain among all findings that are more than information. A smaller vocabulary is never
+/// recommended: the tokens it cuts off may be in use.
+std::optional<Fix> best_fix(const std::vector<Finding>& findings) {
+    const Fix* best = nullptr;
+    for (const Finding& finding : findings) {
+        if (finding.severity == Severity::Info) continue;
+        for (const Fix& fix : finding.fixes) {
+            const bool cuts_tokens = fix.dimension == "vocab" && fix.to < fix.from;
+            if (cuts_tokens || fix.gain.value <= 0) continue;
+            if (best == nullptr || fix.gain > best->gain) best = &fix;
+        }
+    }
+    return best == nullptr ? std::nullopt : std::optional(*best);
+}
+
+/// Whether the shape is twice the baseline in a dimension that nobody bounded, which is as far as the space goes.
+bool reaches_the_edge(const Shape& shape, const Shape& baseline, const SearchOptions& options) {
+    const auto reached = [&](Knob knob, std::int64_t Shape::*field) {
+        return options.axis(knob).is_free() && shape.*field >= 2 * baseline.*field;
+    };
+    return reached(Knob::Hidden, &Shape::hidden) || reached(Knob::Layers, &Shape::layers);
+}
+
+}  // namespace
+
+Lint lint(const Question& question, LintOptions options) {
+    const Pricer pricer = question.pricer();
+    const bool runs = validate(question.shape, question.workload).empty();
+    const GraphCost step = runs ? price(lower(question.shape, question.workload), pricer) : GraphCost{};
+    Lint found;
+    found.shape = question.shape;
+    found.workload = question.workload;
+    found.device = question.device;
+    found.evidence = runs ? step.sum.evidence : question.profile.evidence;
+    if (runs) found.step = step.sum;
+    found.min_cost = options.min_cost;
+    found.findings = lint({question.shape, question.workload, pricer, step}, options);
+    found.recommended = best_fix(found.findings);
+    found.used = question.used;
+    return found;
+}
+
+Advice answer::advise(const Question& question, const Pricer& pricer, const Walk& walk, double most) {
+    Search search(question.shape, question.workload, {{pricer, 1.0}});
+    search.coarsen(most);
+    const GraphCost& step = search.baseline(0);
+    Advice advice{predict(question, pricer, step), lint({question.shape, question.workload, pricer, step}),
+                  walk(search)};
+    if (search.coarsened()) advice.found.exhaustive = false;
+    return advice;
+}
+
+Advice advise(const Question& question, const Walk& walk, double most) {
+    return answer::advise(question, question.pricer(), walk, most);
+}
+
+Result<std::vector<std::string>> padding_notes(const Shape& shape, const Workload& workload) {
+    const Problems found = validate(shape, workload);
+    if (!std::all_of(found.begin(), found.end(), [](const Problem& p) { return p.where == "tp"; })) return found;
+    std::vector<std::string> notes;
+    for (const Problem& problem : found) notes.push_back(problem.what + "; the baseline is priced as if padded");
+    const std::int64_t tp = workload.parallel.tp;
+    if (shape.ffn % tp != 0) {
+        notes.push_back("ffn " + std::to_string(shape.ffn) + " is no multiple of tp " + std::to_string(tp) +
+                        "; the baseline is priced with " + std::to_string(ceil_div(shape.ffn, tp)) + " columns a GPU");
+    }
+    return notes;
+}
+
+Search prepare(const SearchQuestion& asked) {
+    std::vector<Target> targets = {{asked.question.pricer(), asked.weight}};
+    for (const OtherGpu& gpu : asked.others) {
+        targets.push_back({Pricer(gpu.device, gpu.profile, asked.question.workload.clock), gpu.weight});
+    }
+    return {asked.question.shape, asked.question.workload, std::move(targets), asked.options};
+}
+
+SearchAnswer search(const SearchQuestion& asked, const Search& prepared, const Walk& walk) {
+    SearchAnswer answer;
+    answer.baseline = answer::predict(asked.question, asked.question.pricer(), prepared.baseline(0));
+    answer.found = walk(prepared);
+    answer.options = asked.options;
+    answer.gpus = {{asked.question.device.name, asked.weight}};
+    for (const OtherGpu& gpu : asked.others) answer.gpus.push_back({gpu.device.name, gpu.weight});
+    for (std::size_t i = 0; i < answer.gpus.size(); ++i) {
+        answer.gpus[i].evidence = prepared.baseline(i).sum.evidence;
+    }
+    if (prepared.coarsened()) {
+        answer.wider_steps = prepared.steps_text();
+        answer.found.exhaustive = false;
+    }
+    if (const Candidate* best = answer.found.best()) {
+        answer.at_the_edge = reaches_the_edge(best->shape, asked.question.shape, asked.options);
+    }
+    return answer;
+}
+
+PlanAnswer plan(const PlanQuestion& asked) {
+    const Question& about = asked.question;
+    PlanAnswer answer{about.shape, about.device, asked.cluster, asked.space.gpus, {}, {}, asked.hour_price, {}};
+    answer.found = plan(about.shape, about.workload, asked.space, about.pricer());
+    if (answer.found.plans.empty()) return answer;
+    const double tokens = asked.tokens.value_or(chinchilla_tokens(about.shape));
+    answer.budget = budget_of(answer.found.plans.front().step, answer.gpus, tokens);
+    if (answer.hour_price) answer.money = *answer.hour_price * answer.budget.gpu_hours;
+    return answer;
+}
+
+ServingAnswer serve(const Question& question) {
+    return {question.shape, question.device, serve(question.shape, question.workload, question.pricer())};
+}
+
+}  // namespace tilewright

@@ -1,0 +1,204 @@
+// Answers are whole: what they add to prices agrees with the prices, and what is handed on is what each part would have
+// computed itself.
+#include "tilewright/answer.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "cost/fixtures.h"
+#include "shape/shape_samples.h"
+#include "tilewright/report.h"
+
+namespace tilewright {
+namespace {
+
+constexpr double any_size = 1e9;
+
+Question about(const Shape& shape, const Device& device = h200()) {
+    return {shape, {}, device, assumed_profile(device), {"a file"}};
+}
+
+/// Every slice, one after another.
+SearchResult walk_all(const Search& search) {
+    Kept kept;
+    for (std::size_t slice = 0; slice < search.slices(); ++slice) kept.merge(search.walk(slice), search.keep());
+    return search.finish(kept);
+}
+
+/// A shape whose vocabulary is odd and whose space is small.
+SearchQuestion small_search() {
+    SearchQuestion asked{about(gpt2()), 1.0, {}, {}};
+    for (Axis& axis : asked.options.axes) axis.fixed = true;
+    asked.options.axis(Knob::Vocab).fixed = false;
+    asked.options.axis(Knob::Heads).fixed = asked.options.axis(Knob::HeadDim).fixed = false;
+    return asked;
+}
+
+TEST(Predict, GroupsAddUpToTheStepSlowestFirst) {
+    const Prediction prediction = predict(about(gpt2()));
+    Seconds components, families;
+    for (const ComponentCost& part : prediction.components) components += part.time;
+    for (const FamilyCost& family : prediction.families) families += family.time;
+    EXPECT_NEAR(components / prediction.step.sum.time, 1.0, 1e-12);
+    EXPECT_NEAR(families / prediction.step.sum.time, 1.0, 1e-12);
+    EXPECT_TRUE(std::is_sorted(prediction.components.begin(), prediction.components.end(),
+                               [](const auto& a, const auto& b) { return a.time > b.time; }));
+    EXPECT_EQ(prediction.time_of(prediction.components[0].component), prediction.components[0].time);
+    EXPECT_EQ(prediction.time_of(Component::Router), Seconds{});
+    EXPECT_EQ(slowest(prediction.step, 1).front().total, slowest(prediction.step, 9).front().total);
+    EXPECT_EQ(prediction.used, std::vector<std::string>{"a file"});
+}
+
+TEST(Predict, ALayerIsItsOwnStep) {
+    const Prediction whole = predict(about(gpt2())), layer = predict(about(gpt2()), Scope::Layer);
+    EXPECT_EQ(layer.step.sum.time, layer.layer.sum.time);
+    EXPECT_EQ(layer.layer.sum.time, whole.layer.sum.time);
+    EXPECT_LT(layer.step.sum.time, whole.step.sum.time);
+    EXPECT_EQ(layer.memory.total, whole.memory.total) << "memory is the whole model's in either";
+}
+
+TEST(Predict, DecodeTakesOneTokenPerSequence) {
+    Question question = about(gpt2());
+    question.workload.batch = 16;
+    question.workload.seq = 1000;
+    EXPECT_EQ(predict(question).tokens_per_step, 16000.0);
+    question.workload = in_phase(question.workload, Phase::Decode);
+    const Prediction decode = predict(question);
+    EXPECT_EQ(decode.tokens_per_step, 16.0);
+    EXPECT_DOUBLE_EQ(decode.tokens_per_s, 16.0 / decode.step.sum.time.value);
+}
+
+TEST(Predict, SaysWhetherItFits) {
+    Question question = about(gpt2());
+    EXPECT_TRUE(predict(question).fits);
+    question.workload.batch = 512;
+    EXPECT_FALSE(predict(question).fits);
+}
+
+TEST(Compare, FindsTheFastestAndEveryComponent) {
+    Shape faster = gpt2();
+    faster.vocab = 50304;
+    const std::vector<Question> questions = {about(gpt2()), about(faster)};
+    const Comparison both = compare(questions);
+    EXPECT_EQ(both.fastest, 1u);
+    EXPECT_EQ(both.components.size(), both.shapes[0].components.size());
+    EXPECT_EQ(both.base(), both.shapes[0].step.sum.time);
+}
+
+TEST(Lint, NeverRecommendsFewerWords) {
+    const Lint found = lint(about(gpt2()));
+    ASSERT_TRUE(found.recommended);
+    EXPECT_TRUE(found.recommended->dimension != "vocab" || found.recommended->to > found.recommended->from);
+    ASSERT_TRUE(found.step);
+    EXPECT_EQ(found.step->time, predict(about(gpt2())).step.sum.time);
+    const std::vector<Finding> alone = lint(gpt2(), {}, about(gpt2()).pricer());
+    ASSERT_EQ(found.findings.size(), alone.size());
+    for (std::size_t i = 0; i < alone.size(); ++i) EXPECT_EQ(found.findings[i].cost, alone[i].cost);
+}
+
+TEST(Lint, WhatCannotRunHasNoStep) {
+    Question question = about(gpt2());
+    question.workload.parallel.tp = 5;
+    const Lint found = lint(question);
+    EXPECT_FALSE(found.step);
+    ASSERT_FALSE(found.findings.empty());
+    EXPECT_EQ(found.findings[0].severity, Severity::Error);
+}
+
+TEST(Search, TellsTheBaselineOnEveryGpu) {
+    SearchQuestion asked = small_search();
+    asked.others = {{a100(), assumed_profile(a100()), 3.0}};
+    const SearchAnswer answer = search(asked, prepare(asked), walk_all);
+    ASSERT_EQ(answer.gpus.size(), 2u);
+    EXPECT_EQ(answer.gpus[1].name, "a100");
+    EXPECT_EQ(answer.gpus[1].weight, 3.0);
+    EXPECT_EQ(answer.baseline.step.sum.time, predict(asked.question).step.sum.time);
+    EXPECT_TRUE(answer.wider_steps.empty());
+    ASSERT_TRUE(answer.found.recommended);
+    EXPECT_GT(answer.found.recommended->speedup, 1.0);
+    EXPECT_FALSE(answer.at_the_edge);
+}
+
+TEST(Search, ACoarserWalkSaysSo) {
+    SearchQuestion asked = small_search();
+    asked.options.axis(Knob::Ffn).fixed = false;
+    Search prepared = prepare(asked);
+    prepared.coarsen(prepared.size_bound() / 4);
+    const SearchAnswer answer = search(asked, prepared, walk_all);
+    EXPECT_NE(answer.wider_steps.find("ffn"), std::string::npos);
+    EXPECT_FALSE(answer.found.exhaustive);
+}
+
+TEST(Search, OnlyTensorParallelismMayLeaveARest) {
+    Shape shape = gpt2();
+    Workload workload;
+    EXPECT_TRUE(padding_notes(shape, workload)->empty());
+    workload.parallel.tp = 5;
+    const auto notes = padding_notes(shape, workload);
+    ASSERT_TRUE(notes);
+    EXPECT_NE(notes->front().find("as if padded"), std::string::npos);
+    workload.parallel.pp = 13;
+    EXPECT_FALSE(padding_notes(shape, workload));
+}
+
+TEST(Plan, BudgetAndMoneyAreThoseOfTheBestPlan) {
+    PlanQuestion asked{about(gpt2()), {}, 1e9, 2.0, "eight of them"};
+    asked.space.gpus = 8;
+    asked.space.global_batch = 512;
+    const PlanAnswer answer = plan(asked);
+    ASSERT_FALSE(answer.found.plans.empty());
+    EXPECT_DOUBLE_EQ(answer.budget.tokens, 1e9);
+    EXPECT_DOUBLE_EQ(*answer.money, 2.0 * answer.budget.gpu_hours);
+    EXPECT_EQ(global_batch(answer.found.plans.front().workload), 512);
+    asked.tokens.reset();
+    EXPECT_DOUBLE_EQ(plan(asked).budget.tokens, chinchilla_tokens(gpt2()));
+}
+
+TEST(Report, SweepsAreThePlainPathAndPassThroughTheShape) {
+    const Question question = about(gpt2());
+    const Pricer pricer = question.pricer();
+    const GraphCost now = price(lower(question.shape, question.workload), pricer);
+    const std::vector<Sweep> all = sweeps(question.shape, question.workload, pricer, now);
+    EXPECT_EQ(all.size(), sweep_names(question.shape, question.workload).size());
+    for (const Sweep& swept : all) {
+        const auto here = std::find_if(swept.points.begin(), swept.points.end(),
+                                       [&](const SweptStep& point) { return point.value == swept.current; });
+        if (swept.step > 1 && swept.current % swept.step != 0) continue;
+        ASSERT_NE(here, swept.points.end()) << swept.name;
+        EXPECT_EQ(here->rate, now.flops / now.sum.time) << swept.name;
+        EXPECT_FALSE(swept.kernel.empty()) << swept.name;
+    }
+}
+
+TEST(Report, ATileMapCountsEveryBlock) {
+    const Prediction prediction = predict(about(gpt2()));
+    const auto map = tile_map(prediction.step);
+    ASSERT_TRUE(map);
+    EXPECT_EQ(map->full_waves * map->at_once + map->tail, map->blocks);
+    EXPECT_GE(map->padding, 0.0);
+    EXPECT_FALSE(tile_map({}));
+}
+
+TEST(Report, NoKernelIsAboveTheRoof) {
+    const Question question = about(gpt2());
+    const Roofline roof = roofline(predict(question).step, question.pricer(), Precision::Bf16);
+    EXPECT_FALSE(roof.points.empty());
+    for (const RooflinePoint& point : roof.points) {
+        const double limit = std::min(roof.peak.value, point.intensity * roof.bandwidth.value);
+        EXPECT_LE(point.rate.value, 1.0001 * limit) << point.kernel;
+    }
+}
+
+TEST(Advise, PartsAreWhatTheyWouldBeAlone) {
+    const Question question = about(gpt2());
+    const Advice advice = advise(question, walk_all, any_size);
+    EXPECT_EQ(advice.prediction.step.sum.time, predict(question).step.sum.time);
+    EXPECT_EQ(advice.prediction.flops, predict(question).flops);
+    EXPECT_EQ(advice.findings.size(), lint(question).findings.size());
+    EXPECT_TRUE(advice.found.exhaustive);
+    EXPECT_FALSE(advise(question, walk_all, 1000).found.exhaustive);
+}
+
+}  // namespace
+}  // namespace tilewright

@@ -1,0 +1,13 @@
+// Answers to a question whose pricer is made and whose step is priced, so that none of it is done twice.
+#pragma once
+
+#include "tilewright/answer.h"
+
+namespace tilewright::answer {
+
+/// `step` is that of the whole model.
+Prediction predict(const Question& question, const Pricer& pricer, GraphCost step);
+
+Advice advise(const Question& question, const Pricer& pricer, const Walk& walk, double most);
+
+}  // namespace tilewright::answer

@@ -1,0 +1,64 @@
+// Every answer as text and as JSON. A document names its schema (tilewright.predict/1 …); docs/formats.md has the keys.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "render/style.h"
+#include "tilewright/answer.h"
+#include "tilewright/fit.h"
+#include "tilewright/report.h"
+
+namespace tilewright::render {
+
+std::string predict_text(const Prediction& prediction, const Style& style);
+std::string predict_json(const Prediction& prediction);
+
+/// The kernels of the step with their terms, in one unit; each row's terms add up to its time, and so do the sums.
+std::string why_text(const Prediction& prediction, const Style& style);
+
+std::string compare_text(const Comparison& comparison, const Style& style);
+std::string compare_json(const Comparison& comparison);
+
+std::string lint_text(const Lint& lint, const Style& style);
+std::string lint_json(const Lint& lint);
+
+std::string advise_text(const Advice& advice, const Style& style);  ///< one screen
+std::string advise_json(const Advice& advice);
+
+std::string search_text(const SearchAnswer& answer, const Style& style);
+std::string search_json(const SearchAnswer& answer);
+
+std::string plan_text(const PlanAnswer& answer, const Style& style);
+std::string plan_json(const PlanAnswer& answer);
+std::string serving_text(const ServingAnswer& answer, const Style& style);
+std::string serving_json(const ServingAnswer& answer);
+
+std::string report_json(const std::vector<Report>& reports);
+
+/// A catalogue entry and where it comes from: "built in", or the file that adds or overrides it.
+struct ListedModel {
+    Shape shape;
+    ParameterCount params;
+    std::string origin;
+};
+struct ListedDevice {
+    Device device;
+    Profile profile;
+    std::string origin;
+};
+std::string models_text(const std::vector<ListedModel>& models, const Style& style);
+std::string models_json(const std::vector<ListedModel>& models);
+std::string devices_text(const std::vector<ListedDevice>& devices, const Style& style);
+std::string devices_json(const std::vector<ListedDevice>& devices);
+
+/// One fit: what was learnt, for which device, written to which file.
+struct LearntProfile {
+    Fit fit;
+    std::string device;
+    std::string output;
+};
+std::string fit_text(const LearntProfile& learnt, const Style& style);
+std::string fit_json(const LearntProfile& learnt);
+
+}  // namespace tilewright::render

@@ -1,0 +1,200 @@
+// The JSON of every answer but a search's: a summary first, then what the verb adds.
+#include "render/answers.h"
+#include "render/values_json.h"
+#include "render/words.h"
+#include "tilewright/cost_names.h"
+#include "tilewright/device_names.h"
+
+namespace tilewright::render {
+namespace {
+
+void open_document(JsonWriter& json, std::string_view schema, const Prediction& prediction) {
+    json.object().field("schema", schema);
+    json.key("device").object();
+    write_device(json, prediction.device);
+    json.end();
+    json.key("workload").object();
+    write_workload(json, prediction.workload);
+    json.end();
+}
+
+/// The kind of a kernel and its sizes, as fields of its object.
+struct WriteWork {
+    JsonWriter& json;
+
+    void operator()(const Gemm& gemm) const {
+        json.field("kind", gemm.grouped ? "grouped_gemm" : "gemm").field("layout", name_of(gemm.layout));
+        json.field("m", gemm.m).field("n", gemm.n).field("k", gemm.k).field("batch", gemm.batch);
+        json.field("precision", name_of(gemm.precision));
+    }
+    void operator()(const Attention& attention) const {
+        json.field("kind", "attention").field("batch", attention.batch).field("heads", attention.heads);
+        json.field("kv_heads", attention.kv_heads).field("q_len", attention.q_len).field("kv_len", attention.kv_len);
+        json.field("head_dim", attention.head_dim).field("v_dim", attention.v_dim).field("window", attention.window);
+        json.field("causal", attention.causal).field("attention_pass", name_of(attention.pass));
+        json.field("backend", name_of(attention.backend)).field("precision", name_of(attention.precision));
+    }
+    void operator()(const Stream& stream) const {
+        json.field("kind", name_of(stream.kind)).field("rows", stream.rows).field("width", stream.width);
+    }
+    void operator()(const Collective& collective) const {
+        json.field("kind", name_of(collective.kind)).field("bytes", collective.bytes.value);
+        json.field("ranks", collective.ranks);
+    }
+};
+
+void write_kernel(JsonWriter& json, const PricedOp& priced) {
+    const Op& op = priced.op;
+    const Cost& cost = priced.cost;
+    json.object().field("name", op.name).field("component", name_of(op.component)).field("pass", name_of(op.pass));
+    if (!op.origin.empty()) json.field("part_of", op.origin);
+    std::visit(WriteWork{json}, op.work);
+    json.field("count", op.count).field("flops", flops(op).value);
+    json.field("read_bytes", bytes_read(op).value).field("written_bytes", bytes_written(op).value);
+    json.field("time_s", cost.time.value).field("low_s", cost.low.value).field("high_s", cost.high.value);
+    json.field("total_s", priced.total.value).field("bound", name_of(cost.bound));
+    json.field("evidence", name_of(cost.evidence)).field("tile_m", cost.tile_m).field("tile_n", cost.tile_n);
+    json.field("split_k", cost.split_k).field("waves", cost.waves);
+    write_terms(json, cost.terms);
+    json.end();
+}
+
+void write_plan(JsonWriter& json, const Plan& plan) {
+    json.object();
+    json.key("workload").object();
+    write_workload(json, plan.workload);
+    json.end();
+    write_step(json, plan.step);
+    write_texts(json, "megatron_flags", megatron_flags(plan.workload));
+    write_texts(json, "torchtitan_flags", torchtitan_flags(plan.workload));
+    json.end();
+}
+
+void write_budget(JsonWriter& json, const PlanAnswer& answer) {
+    const TrainingBudget& budget = answer.budget;
+    json.key("budget").object().field("tokens", budget.tokens).field("steps", budget.steps);
+    json.field("days", budget.days).field("gpu_hours", budget.gpu_hours).field("energy_kwh", budget.energy_kwh);
+    if (answer.money) json.field("money", *answer.money);
+    json.end();
+}
+
+}  // namespace
+
+std::string predict_json(const Prediction& prediction) {
+    JsonWriter json;
+    open_document(json, "tilewright.predict/1", prediction);
+    write_summary(json, prediction);
+    if (prediction.training) {
+        json.key("training").object();
+        write_step(json, *prediction.training);
+        json.end();
+    }
+    json.key("kernels").array();
+    for (const PricedOp& priced : prediction.step.ops) write_kernel(json, priced);
+    json.end();
+    write_texts(json, "used", prediction.used);
+    return json.end().take();
+}
+
+std::string compare_json(const Comparison& comparison) {
+    const Prediction& base = comparison.shapes.front();
+    JsonWriter json;
+    open_document(json, "tilewright.compare/1", base);
+    json.key("shapes").array();
+    for (const Prediction& prediction : comparison.shapes) {
+        json.object().field("speedup", comparison.base() / prediction.step.sum.time);
+        write_summary(json, prediction);
+        json.end();
+    }
+    json.end();
+    write_texts(json, "used", base.used);
+    return json.end().take();
+}
+
+std::string lint_json(const Lint& lint) {
+    JsonWriter json;
+    json.object().field("schema", "tilewright.lint/1").field("shape", lint.shape.name);
+    json.field("device", lint.device.name).field("evidence", name_of(lint.evidence));
+    json.field("min_cost", lint.min_cost);
+    if (lint.step) {
+        json.field("time_s", lint.step->time.value).field("low_s", lint.step->low.value);
+        json.field("high_s", lint.step->high.value);
+    }
+    json.key("workload").object();
+    write_workload(json, lint.workload);
+    json.end();
+    write_findings(json, lint.findings);
+    write_texts(json, "used", lint.used);
+    return json.end().take();
+}
+
+std::string advise_json(const Advice& advice) {
+    const Prediction& prediction = advice.prediction;
+    JsonWriter json;
+    open_document(json, "tilewright.advise/2", prediction);
+    write_summary(json, prediction);
+    write_findings(json, advice.findings);
+    write_candidates(json, advice.found);
+    json.field("recommendation", to_ascii(recommendation(advice.found)));
+    write_texts(json, "used", prediction.used);
+    return json.end().take();
+}
+
+std::string plan_json(const PlanAnswer& answer) {
+    JsonWriter json;
+    json.object().field("schema", "tilewright.plan/1").field("device", answer.device.name);
+    json.field("cluster", answer.cluster).field("gpus", answer.gpus).field("plans_priced", answer.found.priced);
+    json.field("plans_too_large", answer.found.too_large).field("pieces_priced", answer.found.pieces);
+    json.key("plans").array();
+    for (const Plan& plan : answer.found.plans) write_plan(json, plan);
+    json.end();
+    if (!answer.found.plans.empty()) write_budget(json, answer);
+    return json.end().take();
+}
+
+std::string serving_json(const ServingAnswer& answer) {
+    JsonWriter json;
+    json.object().field("schema", "tilewright.serving/1").field("shape", answer.shape.name);
+    json.field("device", answer.device.name);
+    write_serving(json, answer.serving);
+    return json.end().take();
+}
+
+std::string models_json(const std::vector<ListedModel>& models) {
+    JsonWriter json;
+    json.object().field("schema", "tilewright.models/1").key("models").array();
+    for (const auto& [shape, params, origin] : models) {
+        json.object();
+        write_shape(json, shape, params);
+        json.field("origin", origin).end();
+    }
+    return json.end().end().take();
+}
+
+std::string devices_json(const std::vector<ListedDevice>& devices) {
+    JsonWriter json;
+    json.object().field("schema", "tilewright.devices/1").key("devices").array();
+    for (const auto& [device, profile, origin] : devices) {
+        json.object();
+        write_device(json, device);
+        json.field("origin", origin).key("profile").object();
+        json.field("evidence", name_of(profile.evidence));
+        json.field("attention_evidence", name_of(profile.attention_evidence));
+        json.field("stream_evidence", name_of(profile.stream_evidence)).field("source", profile.source);
+        if (!profile.carried_from.empty()) json.field("carried_from", profile.carried_from);
+        write_errors(json, "held_out_errors", profile.errors);
+        json.end().end();
+    }
+    return json.end().end().take();
+}
+
+std::string fit_json(const LearntProfile& learnt) {
+    JsonWriter json;
+    json.object().field("schema", "tilewright.fit/1").field("device", learnt.device);
+    json.field("output", learnt.output).field("source", learnt.fit.profile.source);
+    write_errors(json, "held_out_errors", learnt.fit.profile.errors);
+    write_errors(json, "fitted_errors", learnt.fit.fitted_errors);
+    return json.end().take();
+}
+
+}  // namespace tilewright::render

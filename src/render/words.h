@@ -1,0 +1,78 @@
+// Phrases that the text and the page of an answer share.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "render/style.h"
+#include "tilewright/answer.h"
+
+namespace tilewright::render {
+
+/// "train, 4 × 2048 tokens, bf16, compiled, attention auto, sustained clock".
+std::string workload_text(const Workload& workload);
+
+/// "tokens/s", and on how many GPUs when a replica takes more than one.
+std::string throughput_unit(const Workload& workload);
+
+/// "power 12%, wave 4%": the losses of at least `least` of the time, largest first; "-" when there are none.
+std::string losses_text(const std::array<Seconds, term_count>& terms, Seconds time, double least);
+
+/// "assumed (data-sheet …)": a grade of evidence and what it is worth.
+std::string evidence_text(Evidence evidence);
+
+/// "mlp up", "mlp up: pad weights".
+std::string kernel_text(const Op& op);
+
+/// "TN 8192×2304×768": the sizes of a kernel in as few characters as they can be read in.
+std::string size_text(const Op& op);
+
+/// "128×256/2": a tile and the split of k; "-" where there is none.
+std::string tile_text(const Cost& cost);
+
+/// "vocab 50257 -> 50304 saves 12.1 ms, +120 k parameters".
+std::string fix_text(const Fix& fix);
+
+/// "heads 32 -> 20, ffn 10240 -> 10368".
+std::string changes_text(const Candidate& candidate);
+
+/// "heads 32 -> 20: attention 1.48 times faster; vocab 50257 -> 50272: head 4.44 times faster".
+std::string causes_text(const Candidate& candidate);
+
+/// The one thing to do, or that there is nothing to gain.
+std::string recommendation(const SearchResult& found);
+
+/// Which is the fastest, and by how much.
+std::string fastest_text(const Comparison& comparison);
+
+/// "from batch 256", or that it never does.
+std::string takeover_text(const Serving::Limit& limit);
+
+/// Flags of Megatron-LM and of torchtitan that ask for the same plan.
+std::vector<std::string> megatron_flags(const Workload& workload);
+std::vector<std::string> torchtitan_flags(const Workload& workload);
+
+/// "a, b, c".
+std::string joined(const std::vector<std::string>& texts, std::string_view between = ", ");
+
+/// A heading of a text answer, under an empty line.
+void append_title(std::string& out, std::string_view title, const Style& style);
+
+/// Title, parameters, GPU and workload: the lines that open a text answer.
+void append_header(std::string& out, const Prediction& prediction, const Style& style);
+
+/// Where the numbers come from and how far off they may be, in a sentence.
+void append_evidence(std::string& out, const Prediction& prediction, const Style& style);
+
+/// One finding: severity, code, what is off, what it costs, its fixes.
+void append_finding(std::string& out, const Finding& finding, const Style& style);
+
+/// At most `most` of each kind; several alike are listed once.
+void append_candidates(std::string& out, const SearchResult& found, std::size_t most, const Style& style);
+
+/// The terms of a step, largest first, with what hides behind other work.
+void append_step(std::string& out, const Step& step, const Style& style);
+
+}  // namespace tilewright::render
