@@ -1,5 +1,5 @@
 // The library in ten lines: a shape from the catalogue, a device, one layer's training step.
-#include <tilewright/cost.h>
+#include <tilewright/answer.h>
 #include <tilewright/read.h>
 #include <cstdio>
 
@@ -8,8 +8,7 @@ int main() {
     const auto shape = find_model("gpt3-2.7b");
     const auto device = find_device("h200");
     if (!shape || !device) return 2;
-    const Pricer pricer(*device, find_profile(*device));
-    const GraphCost cost = price(lower_layer(*shape, Workload{}), pricer);
+    const Prediction layer = predict({*shape, {}, *device, find_profile(*device), {}}, Scope::Layer);
     std::printf("one layer of %s on %s: %.0f us in %ld kernels\n", shape->name.c_str(), device->full_name.c_str(),
-                in_microseconds(cost.sum.time), static_cast<long>(cost.launches));
+                in_microseconds(layer.step.sum.time), static_cast<long>(layer.step.launches));
 }

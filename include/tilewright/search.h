@@ -74,6 +74,19 @@ struct SearchOptions {
     const Axis& axis(Knob knob) const { return axes[static_cast<std::size_t>(knob)]; }
 };
 
+/// What a person asks of a search; `options_of` says what that means for a baseline.
+struct SearchRequest {
+    SearchOptions options;        ///< what is said outright: ranges, steps, guards, budget
+    std::vector<Knob> fix;        ///< dimensions that stay
+    std::vector<Knob> only;       ///< those that may change; empty: all
+    double tolerance = 0.01;      ///< of the parameter count
+    std::optional<Between> size;  ///< parameters, instead of about the baseline's
+    bool own_max_flops = false;   ///< the guard on FLOPs is as asked for, and does not follow the size
+};
+
+/// Problems name the field that is wrong.
+Result<SearchOptions> options_of(const SearchRequest& request, const Shape& baseline);
+
 /// A GPU to be fast on and its share in the verdict.
 struct Target {
     Pricer pricer;

@@ -1,7 +1,9 @@
-// Shared flags. Dimensions come from shape.h's own table and words from names.h, so that neither can be forgotten here.
+// Shared flags and what they set. Dimensions come from shape.h's own table and words from names.h, so that neither can
+// be forgotten here. Every fault of shape, workload and device is reported at once.
 #include "cli/options.h"
 
 #include <algorithm>
+#include <type_traits>
 
 namespace tilewright::cli {
 namespace {
@@ -29,8 +31,107 @@ void set_choice(const Arguments& arguments, std::string_view flag, E& target) {
     target = arguments.choice<E>(flag).value_or(target);
 }
 
-void set_count(const Arguments& arguments, std::string_view flag, std::int64_t& target) {
-    target = arguments.count(flag).value_or(target);
+/// A flag of the workload and what it does there; a list, as a search takes it, does nothing.
+struct WorkloadFlag {
+    Flag flag;
+    void (*set)(const Arguments& arguments, std::string_view flag, Workload& workload);
+};
+
+template <auto Field>
+void set_size(const Arguments& arguments, std::string_view flag, Workload& workload) {
+    workload.*Field = arguments.count(flag).value_or(workload.*Field);
+}
+
+template <auto Field>
+void set_ways(const Arguments& arguments, std::string_view flag, Workload& workload) {
+    auto& ways = workload.parallel.*Field;
+    if (const auto value = arguments.count(flag)) ways = static_cast<std::remove_reference_t<decltype(ways)>>(*value);
+}
+
+template <auto Field>
+void set_word(const Arguments& arguments, std::string_view flag, Workload& workload) {
+    set_choice(arguments, flag, workload.*Field);
+}
+
+/// The phase comes first: it decides what is usual for the rest.
+const std::vector<WorkloadFlag>& workload_table() {
+    static const std::vector<WorkloadFlag> table = {
+        {{"--phase", choices<Phase>(), "what is run (train)", Kind::Choice},
+         [](const Arguments& arguments, std::string_view flag, Workload& workload) {
+             workload = in_phase(workload, *arguments.choice<Phase>(flag));
+         }},
+        {{"--batch", "N", "micro-batch: sequences on one GPU at a time (4)", Kind::Count}, set_size<&Workload::batch>},
+        {{"--seq", "N", "tokens per sequence; in decode the length of the KV cache (2048)", Kind::Count},
+         set_size<&Workload::seq>},
+        {{"--kv-len", "N", "tokens attended to, when not as the phase implies", Kind::Count},
+         set_size<&Workload::kv_len>},
+        {{"--precision", choices<Precision>(), "of the matrix products (bf16)", Kind::Choice},
+         set_word<&Workload::precision>},
+        {{"--tp", "N", "tensor-parallel GPUs (1)", Kind::Count}, set_ways<&Parallelism::tp>},
+        {{"--pp", "N", "pipeline stages (1)", Kind::Count}, set_ways<&Parallelism::pp>},
+        {{"--dp", "N", "data-parallel replicas (1)", Kind::Count}, set_ways<&Parallelism::dp>},
+        {{"--cp", "N", "context-parallel GPUs (1)", Kind::Count}, set_ways<&Parallelism::cp>},
+        {{"--ep", "N", "expert-parallel GPUs, among the replicas (1)", Kind::Count}, set_ways<&Parallelism::ep>},
+        {{"--zero", "N", "ZeRO stage of the replicas, 0 to 3 (0)", Kind::Count}, set_ways<&Parallelism::zero_stage>},
+        {{"--sequence-parallel", "", "tensor ranks share what lies between their products", Kind::Switch},
+         [](const Arguments&, std::string_view, Workload& workload) { workload.parallel.sequence_parallel = true; }},
+        {{"--virtual-stages", "N", "stretches of layers of one pipeline stage (1)", Kind::Count},
+         set_ways<&Parallelism::virtual_stages>},
+        {{"--micro-batches", "N", "of one step on one replica: gradient accumulation (1)", Kind::Count},
+         set_size<&Workload::micro_batches>},
+        {{"--recompute", choices<Recompute>(), "what the backward pass computes again (none)", Kind::Choice},
+         set_word<&Workload::recompute>},
+        {{"--master", choices<MasterWeights>(), "the optimizer's own copy of the parameters (none)", Kind::Choice},
+         set_word<&Workload::master>},
+        {{"--overlap", choices<Overlap>(), "collectives that run beside products (data)", Kind::Choice},
+         set_word<&Workload::overlap>},
+        {{"--runtime", choices<Runtime>(), "which operations share a kernel (eager in training, compiled in serving)",
+          Kind::Choice},
+         set_word<&Workload::runtime>},
+        {{"--attention", choices<AttentionBackend>(), "attention kernels (auto: as PyTorch picks)", Kind::Choice},
+         set_word<&Workload::attention>},
+        {{"--clock", choices<Clock>(), "under the power cap, or at full clock (sustained)", Kind::Choice},
+         set_word<&Workload::clock>},
+    };
+    return table;
+}
+
+void append(Problems& problems, const Problems& more) { problems.insert(problems.end(), more.begin(), more.end()); }
+
+/// `where` turned from a field's name into what the user can change: the flag given, or the shape and its field.
+Problems placed(Problems problems, const Arguments& arguments, const std::string& otherwise) {
+    for (Problem& problem : problems) {
+        const std::string flag = flag_of(problem.where);
+        if (arguments.has(flag) || otherwise.empty()) {
+            problem.where = flag;
+        } else {
+            if (!problem.what.starts_with(problem.where)) problem.what = problem.where + ": " + problem.what;
+            problem.where = otherwise;
+        }
+    }
+    return problems;
+}
+
+void note_origin(Question& question, const std::string& what, const std::string& origin) {
+    if (origin != built_in) question.used.push_back(what + " from " + origin);
+}
+
+/// A mode the device lacks is priced as what software falls back to, and that is said.
+void warn_of_precision(const Question& question, const Session& session) {
+    const Precision precision = question.workload.precision;
+    if (question.device.peak[static_cast<std::size_t>(precision)]) return;
+    std::string others;
+    for (const auto& [word, other] : names<Precision>) {
+        if (question.device.peak[static_cast<std::size_t>(other)])
+            others += (others.empty() ? "" : ", ") + std::string(word);
+    }
+    warn(session, question.device.name + " has no " + std::string(name_of(precision)) +
+                      " matrix mode; priced at the rate software falls back to. It has: " + others + " (--precision)");
+}
+
+void take_shape(const Arguments& arguments, const std::string& name, Question& question, Problems& problems) {
+    apply_shape_flags(arguments, question.shape);
+    append(problems, placed(validate(question.shape), arguments, name));
 }
 
 }  // namespace
@@ -49,28 +150,9 @@ FlagGroup device_flags() {
 }
 
 FlagGroup workload_flags() {
-    return {"Workload",
-            {{"--phase", choices<Phase>(), "what is run (train)", Kind::Choice},
-             {"--batch", "N", "micro-batch: sequences on one GPU at a time (4)", Kind::Count},
-             {"--seq", "N", "tokens per sequence; in decode the length of the KV cache (2048)", Kind::Count},
-             {"--kv-len", "N", "tokens attended to, when not as the phase implies", Kind::Count},
-             {"--precision", choices<Precision>(), "of the matrix products (bf16)", Kind::Choice},
-             {"--tp", "N", "tensor-parallel GPUs (1)", Kind::Count},
-             {"--pp", "N", "pipeline stages (1)", Kind::Count},
-             {"--dp", "N", "data-parallel replicas (1)", Kind::Count},
-             {"--cp", "N", "context-parallel GPUs (1)", Kind::Count},
-             {"--ep", "N", "expert-parallel GPUs, among the replicas (1)", Kind::Count},
-             {"--zero", "N", "ZeRO stage of the replicas, 0 to 3 (0)", Kind::Count},
-             {"--sequence-parallel", "", "tensor ranks share what lies between their products", Kind::Switch},
-             {"--virtual-stages", "N", "stretches of layers of one pipeline stage (1)", Kind::Count},
-             {"--micro-batches", "N", "of one step on one replica: gradient accumulation (1)", Kind::Count},
-             {"--recompute", choices<Recompute>(), "what the backward pass computes again (none)", Kind::Choice},
-             {"--master", choices<MasterWeights>(), "the optimizer's own copy of the parameters (none)", Kind::Choice},
-             {"--overlap", choices<Overlap>(), "collectives that run beside products (data)", Kind::Choice},
-             {"--runtime", choices<Runtime>(),
-              "which operations share a kernel (eager in training, compiled in serving)", Kind::Choice},
-             {"--attention", choices<AttentionBackend>(), "attention kernels (auto: as PyTorch picks)", Kind::Choice},
-             {"--clock", choices<Clock>(), "under the power cap, or at full clock (sustained)", Kind::Choice}}};
+    FlagGroup group{"Workload", {}};
+    for (const WorkloadFlag& known : workload_table()) group.flags.push_back(known.flag);
+    return group;
 }
 
 FlagGroup shape_flags() {
@@ -92,28 +174,9 @@ FlagGroup output_flags() {
 }
 
 void apply_workload_flags(const Arguments& arguments, Workload& workload) {
-    Phase phase = workload.phase;
-    set_choice(arguments, "--phase", phase);
-    workload = in_phase(workload, phase);
-    set_count(arguments, "--batch", workload.batch);
-    set_count(arguments, "--seq", workload.seq);
-    set_count(arguments, "--kv-len", workload.kv_len);
-    set_choice(arguments, "--precision", workload.precision);
-    set_count(arguments, "--tp", workload.parallel.tp);
-    set_count(arguments, "--pp", workload.parallel.pp);
-    set_count(arguments, "--dp", workload.parallel.dp);
-    set_count(arguments, "--cp", workload.parallel.cp);
-    set_count(arguments, "--ep", workload.parallel.ep);
-    if (const auto stage = arguments.count("--zero")) workload.parallel.zero_stage = static_cast<int>(*stage);
-    workload.parallel.sequence_parallel |= arguments.has("--sequence-parallel");
-    set_count(arguments, "--virtual-stages", workload.parallel.virtual_stages);
-    set_count(arguments, "--micro-batches", workload.micro_batches);
-    set_choice(arguments, "--recompute", workload.recompute);
-    set_choice(arguments, "--master", workload.master);
-    set_choice(arguments, "--overlap", workload.overlap);
-    set_choice(arguments, "--runtime", workload.runtime);
-    set_choice(arguments, "--attention", workload.attention);
-    set_choice(arguments, "--clock", workload.clock);
+    for (const WorkloadFlag& known : workload_table()) {
+        if (arguments.has(known.flag.name)) known.set(arguments, known.flag.name, workload);
+    }
 }
 
 void apply_shape_flags(const Arguments& arguments, Shape& shape) {
@@ -152,6 +215,50 @@ Result<FoundDevice> device_of(const Arguments& arguments) {
     const auto name = arguments.text("--gpu");
     if (!name) return Problem{"--gpu", 0, "is missing", "say --gpu h200; `tilewright devices` lists them"};
     return find_gpu(*name);
+}
+
+Result<Question> make_question(const Arguments& arguments, const std::string& name, const Session& session,
+                               Overrides overrides) {
+    Question question;
+    Problems problems;
+    Result<FoundShape> found = find_shape(name);
+    Result<FoundDevice> device = device_of(arguments);
+    if (!found) append(problems, found.problems());
+    if (!device) append(problems, device.problems());
+    if (found) {
+        for (const std::string& line : found->file.assumed) warn(session, found->origin + ": " + line);
+        note_origin(question, "model " + found->file.shape.name, found->origin);
+        question.shape = found->file.shape;
+        question.workload = found->file.workload.value_or(Workload{});
+        if (overrides == Overrides::Apply) take_shape(arguments, name, question, problems);
+    }
+    apply_workload_flags(arguments, question.workload);
+    append(problems, placed(validate(question.workload), arguments, ""));
+    if (!problems.empty()) return problems;
+    note_origin(question, "device " + device->device.name, device->origin);
+    question.profile = find_profile(device->device);
+    question.device = std::move(device->device);
+    warn_of_precision(question, session);
+    return question;
+}
+
+Problems misfit(const Arguments& arguments, const Question& question) {
+    return placed(validate(question.shape, question.workload), arguments, question.shape.name);
+}
+
+Result<std::vector<Question>> make_questions(const Arguments& arguments, const std::vector<Asked>& shapes,
+                                             const Session& session) {
+    std::vector<Question> questions;
+    Problems problems;
+    for (const Asked& asked : shapes) {
+        const Result<Question> question = make_question(arguments, asked.name, session, asked.overrides);
+        for (const Problem& problem : question ? misfit(arguments, *question) : question.problems()) {
+            if (std::find(problems.begin(), problems.end(), problem) == problems.end()) problems.push_back(problem);
+        }
+        if (question) questions.push_back(*question);
+    }
+    if (!problems.empty()) return problems;
+    return questions;
 }
 
 }  // namespace tilewright::cli

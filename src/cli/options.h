@@ -1,4 +1,5 @@
-// The flags that verbs share, and what they do to a shape, a workload and a device.
+// The flags that verbs share, and the question they ask: a valid shape, workload and device with its profile, or every
+// problem in them.
 #pragma once
 
 #include <string>
@@ -6,8 +7,8 @@
 
 #include "cli/arguments.h"
 #include "cli/catalogue.h"
-#include "tilewright/shape.h"
-#include "tilewright/workload.h"
+#include "cli/terminal.h"
+#include "tilewright/answer.h"
 
 namespace tilewright::cli {
 
@@ -30,5 +31,26 @@ Result<FoundDevice> device_of(const Arguments& arguments);
 
 /// A field's flag: "kv_heads" -> "--kv-heads".
 std::string flag_of(std::string_view field);
+
+/// Which overrides apply to a shape named on the command line.
+enum class Overrides { Apply, Ignore };
+
+/// Reads the shape named `name` and applies the flags; what a reader assumed is warned about. The shape and the
+/// workload are each valid, but may not fit each other.
+Result<Question> make_question(const Arguments& arguments, const std::string& name, const Session& session,
+                               Overrides overrides = Overrides::Apply);
+
+/// Problems of shape and workload together.
+Problems misfit(const Arguments& arguments, const Question& question);
+
+/// A shape as it was named, and whether overrides apply to it.
+struct Asked {
+    std::string name;
+    Overrides overrides = Overrides::Apply;
+};
+
+/// A question for each shape, none with a misfit; or the problems of all, each once.
+Result<std::vector<Question>> make_questions(const Arguments& arguments, const std::vector<Asked>& shapes,
+                                             const Session& session);
 
 }  // namespace tilewright::cli

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "cli/options.h"
-#include "cli/request.h"
 #include "cli/verb.h"
 #include "render/answers.h"
 

@@ -4,7 +4,6 @@
 
 #include "cli/interrupt.h"
 #include "cli/options.h"
-#include "cli/request.h"
 #include "cli/search_threads.h"
 #include "cli/verb.h"
 #include "files/output.h"

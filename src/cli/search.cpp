@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "cli/interrupt.h"
-#include "cli/request.h"
+#include "cli/options.h"
 #include "cli/search_options.h"
 #include "cli/search_threads.h"
 #include "cli/verb.h"

@@ -1,4 +1,5 @@
-// Parsing of ranges, lists, sizes with a tolerance, and names of dimensions.
+// Parsing of ranges, lists, sizes with a tolerance, and names of dimensions; `options_of` (search.h) says what they
+// mean together.
 #include "cli/search_options.h"
 
 #include <algorithm>
@@ -103,17 +104,23 @@ public:
         take_workloads("--tp", options_.tps);
         take_words("--mlp", options_.mlps);
         take_words("--block", options_.blocks);
-        take_fixed();
-        check_fixed();
+        take_knobs("--fix", request_.fix);
+        take_knobs("--only", request_.only);
         take_steps();
         take_guards();
         take_size();
         if (const auto keep = arguments_.count("--keep")) {
-            if (*keep < 1 || *keep > 1000) add("--keep", "is not between 1 and 1000", "the default is 5");
-            options_.keep = static_cast<std::size_t>(std::max<std::int64_t>(1, *keep));
+            options_.keep = static_cast<std::size_t>(std::max<std::int64_t>(0, *keep));
+        }
+        Result<SearchOptions> options = options_of(request_, shape_);
+        if (!options) {
+            for (Problem problem : options.problems()) {
+                problem.where = flag_of(problem.where);
+                problems_.push_back(std::move(problem));
+            }
         }
         if (!problems_.empty()) return problems_;
-        return options_;
+        return options;
     }
 
 private:
@@ -163,46 +170,22 @@ private:
         }
     }
 
-    /// The axis a word names; null, with a problem, when there is none.
-    Axis* named(const std::string& flag, std::string word) {
+    /// The dimension a word names; none, with a problem, when there is none.
+    std::optional<Knob> named(const std::string& flag, std::string word) {
         std::replace(word.begin(), word.end(), '-', '_');
         for (std::size_t i = 0; i < axis_count; ++i) {
-            if (knob_names[i] == word) return &options_.axes[i];
+            if (knob_names[i] == word) return static_cast<Knob>(i);
         }
         const std::vector<std::string> known(knob_names.begin(), knob_names.begin() + axis_count);
         const std::string near = read::did_you_mean(word, known);
         add(flag, "'" + word + "' is no dimension to search", near.empty() ? "use " + read::join_or(known) : near);
-        return nullptr;
+        return std::nullopt;
     }
 
-    void take_fixed() {
-        const auto fixed = arguments_.text("--fix"), only = arguments_.text("--only");
-        for (const std::string& word : fixed ? split(*fixed, ',') : std::vector<std::string>{}) {
-            if (Axis* axis = named("--fix", word)) axis->fixed = true;
-        }
-        if (!only) return;
-        std::vector<const Axis*> free;
-        for (const std::string& word : split(*only, ',')) {
-            const Axis* axis = named("--only", word);
-            if (axis != nullptr && axis->fixed)
-                add("--only", "'" + word + "' is in --fix too", "name it in one of them");
-            free.push_back(axis);
-        }
-        const auto is_free = [&](Knob knob) { return std::count(free.begin(), free.end(), &options_.axis(knob)) > 0; };
-        const bool heads = is_free(Knob::Heads) || is_free(Knob::HeadDim);  // one follows from the other
-        for (std::size_t i = 0; i < axis_count; ++i) {
-            const Knob knob = static_cast<Knob>(i);
-            const bool follows = heads && (knob == Knob::Heads || knob == Knob::HeadDim);
-            if (!follows && !is_free(knob)) options_.axes[i].fixed = true;
-        }
-    }
-
-    /// A dimension cannot both stay and vary.
-    void check_fixed() {
-        for (std::size_t i = 0; i < axis_count; ++i) {
-            const Axis& axis = options_.axes[i];
-            if (!axis.fixed || (axis.low == 0 && axis.values.empty())) continue;
-            add(flag_of(knob_names[i]), "varies what --fix or --only keeps", "leave one of them out");
+    void take_knobs(const std::string& flag, std::vector<Knob>& knobs) {
+        const auto text = arguments_.text(flag);
+        for (const std::string& word : text ? split(*text, ',') : std::vector<std::string>{}) {
+            if (const auto knob = named(flag, word)) knobs.push_back(*knob);
         }
     }
 
@@ -212,7 +195,7 @@ private:
             const auto sides = cut(word, "=");
             const auto value = sides ? parse_size(sides->second) : std::nullopt;
             if (!value) return add("--step", "'" + word + "' is no step", "say --step ffn=8,hidden=64");
-            if (Axis* axis = named("--step", sides->first)) axis->step = *value;
+            if (const auto knob = named("--step", sides->first)) options_.axis(*knob).step = *value;
         }
     }
 
@@ -231,11 +214,8 @@ private:
         guards.max_flops = arguments_.real("--max-flops").value_or(guards.max_flops);
         guards.min_depth = arguments_.real("--min-depth").value_or(guards.min_depth);
         guards.fewer_kv_heads = arguments_.has("--fewer-kv-heads");
-        if (guards.max_flops <= 0) add("--max-flops", "is not positive", "1.03 allows three percent more");
-        if (guards.min_depth <= 0) add("--min-depth", "is not positive", "0.5 allows half the layers");
-        tolerance_ = arguments_.real("--tolerance").value_or(0.01);
-        if (tolerance_ < 0 || tolerance_ > 1) add("--tolerance", "is not between 0 and 1", "0.01 allows one percent");
-        guards.params = {1.0 - tolerance_, 1.0 + tolerance_};
+        request_.own_max_flops = arguments_.has("--max-flops");
+        request_.tolerance = arguments_.real("--tolerance").value_or(request_.tolerance);
     }
 
     /// Guards that another way of holding the size leaves without a meaning.
@@ -259,14 +239,10 @@ private:
         check_size(given[0], text);
         Budget& budget = options_.budget;
         if (given[0] == "--params") {
-            const auto range = parse_about(text, tolerance_);
-            if (!range) return add("--params", "'" + text + "' is no size", "say 2.7b±2% or 2.7b+-2%");
-            const double own = static_cast<double>(count_parameters(shape_).total);
-            options_.guards.params = {range->low / own, range->high / own};
-            const double size = 0.5 * (range->low + range->high) / own;  // FLOPs go with it
-            if (!arguments_.has("--max-flops")) options_.guards.max_flops *= size;
+            request_.size = parse_about(text, request_.tolerance);
+            if (!request_.size) add("--params", "'" + text + "' is no size", "say 2.7b±2% or 2.7b+-2%");
         } else if (given[0] == "--flops") {
-            budget.flops_per_token = parse_about(text, tolerance_);
+            budget.flops_per_token = parse_about(text, request_.tolerance);
             if (!budget.flops_per_token) add("--flops", "'" + text + "' is no size", "say 16g±2%");
         } else if (given[0] == "--time") {
             const auto time = parse_sized(text, times);
@@ -281,8 +257,8 @@ private:
 
     const Arguments& arguments_;
     const Shape& shape_;
-    SearchOptions options_;
-    double tolerance_ = 0.01;
+    SearchRequest request_;
+    SearchOptions& options_ = request_.options;
     Problems problems_;
 };
 
