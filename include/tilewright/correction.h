@@ -16,7 +16,7 @@
 namespace tilewright {
 
 /// What the trees of a product see of it: first the features that rise with a size, then those that do not change when
-/// a size grows by whole tiles (src/cost/features.cpp).
+/// a size grows by whole tiles (src/cost/correction.cpp).
 inline constexpr std::size_t rising_features = 18;
 inline constexpr std::size_t gemm_feature_count = rising_features + 9;
 
@@ -77,7 +77,7 @@ struct Curve {
     }
 };
 
-/// What the trees of a stream see of it (src/cost/features.cpp): first its rows, with which they rise, then what does
+/// What the trees of a stream see of it (src/cost/correction.cpp): first its rows, with which they rise, then what does
 /// not change with them, last the knot.
 inline constexpr std::size_t stream_feature_count = 6;
 using StreamFeatures = std::array<float, stream_feature_count>;

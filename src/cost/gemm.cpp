@@ -64,6 +64,16 @@ GemmFamily family_of(const Gemm& gemm) {
     return bytes == 2 ? GemmFamily::Halves : GemmFamily::Words;
 }
 
+KernelClass class_of(const Gemm& gemm) {
+    if (gemm.precision == Precision::Fp8) return KernelClass::GemmFp8;
+    if (gemm.precision == Precision::Tf32) return KernelClass::GemmTf32;
+    const int bytes = row_bytes(gemm);
+    const bool batched = gemm.batch > 1;
+    if (bytes >= 16) return batched ? KernelClass::Batched : KernelClass::Gemm;
+    if (bytes >= 4) return batched ? KernelClass::Batched8 : KernelClass::Gemm8;
+    return batched ? KernelClass::Batched2 : KernelClass::Gemm2;
+}
+
 /// One product on one device: what does not depend on the variant, then the time of a variant.
 class GemmPricing {
 public:

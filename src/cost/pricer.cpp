@@ -1,4 +1,7 @@
-// What all prices on one device share, computed once.
+// From a kernel's formula to the price of an op and of a graph: what all prices on one device share, computed once; the
+// kernels that an op is launched as; and the clock under the power limit. The energy of a kernel goes with the square
+// of the clock (voltage follows it), its time partly with the inverse; the clock settles where energy over time meets
+// what the board may draw.
 #include <algorithm>
 #include <cmath>
 
@@ -7,6 +10,8 @@
 
 namespace tilewright {
 namespace {
+
+constexpr double lowest_clock = 0.2;  ///< of the top; no board is capped below it
 
 std::size_t index(Precision precision) { return static_cast<std::size_t>(precision); }
 
@@ -28,6 +33,25 @@ template <std::size_t Count>
 std::array<double, Count> inverted(std::array<double, Count> fractions) {
     for (double& fraction : fractions) fraction = 1.0 / fraction;
     return fractions;
+}
+
+/// What most of the time is bound by.
+Bound main_bound(const std::vector<PricedOp>& ops) {
+    std::array<Seconds, 4> by_bound{};
+    for (const PricedOp& priced : ops) by_bound[static_cast<std::size_t>(priced.cost.bound)] += priced.total;
+    const auto most = std::max_element(by_bound.begin(), by_bound.end());
+    return static_cast<Bound>(most - by_bound.begin());
+}
+
+bool is_update(const PricedOp& priced) { return priced.op.pass == Pass::Update; }
+
+/// The clock at which all launches of the update, or all others, settle together: each lasts long enough by itself.
+double clock_of(const std::vector<PricedOp>& ops, const Pricer& pricer, bool update) {
+    Cost mix;
+    for (const PricedOp& priced : ops) {
+        if (is_update(priced) == update) add(mix, priced.cost, static_cast<double>(priced.op.count));
+    }
+    return pricer.settled_clock(mix);
 }
 
 }  // namespace
@@ -133,5 +157,59 @@ Cost Pricer::price(const Collective& collective) const { return settled(burst(co
 Cost Pricer::price(const Op& op) const { return settled(burst(op)); }
 
 Cost Pricer::settled(const Cost& burst) const { return at_clock(burst, settled_clock(burst)); }
+
+double Pricer::settled_clock(const Cost& burst) const {
+    const bool limited = burst.energy_j > power_budget_ * burst.time.value;  // never where nothing runs: 0 of infinity
+    if (!limited) return 1.0;
+    // E c^3 = P (rest c + clocked), by Halley's steps from the top clock: mostly three
+    const double rest = (burst.time - burst.clocked).value;
+    double clock = 1.0;
+    for (int step = 0; step < 12; ++step) {
+        const double excess =
+            burst.energy_j * clock * clock * clock - power_budget_ * (rest * clock + burst.clocked.value);
+        const double slope = 3.0 * burst.energy_j * clock * clock - power_budget_ * rest;
+        const double fall = excess * slope / (slope * slope - 3.0 * burst.energy_j * clock * excess);
+        clock -= fall;
+        if (std::abs(fall) <= 1e-5) break;  // what is left goes with its cube
+    }
+    return std::max(lowest_clock, clock);
+}
+
+Cost at_clock(const Cost& burst, double clock) {
+    if (clock >= 1.0) return burst;
+    const Seconds slower = burst.clocked * (1.0 / clock - 1.0);
+    Cost cost = burst;
+    cost.time += slower;
+    cost.terms[static_cast<std::size_t>(Term::Power)] += slower;
+    cost.low = burst.low * (cost.time / burst.time);
+    cost.high = burst.high * (cost.time / burst.time);
+    return cost;
+}
+
+GraphCost price(const OpGraph& graph, const Pricer& pricer) {
+    GraphCost result;
+    result.flops = total_flops(graph);
+    result.sum.evidence = Evidence::Measured;
+    const OpGraph launched = specialize(graph, pricer);
+    result.ops.reserve(launched.ops.size());
+    for (const Op& op : launched.ops) result.ops.push_back({op, pricer.kernel(op), {}});
+    result.clock = clock_of(result.ops, pricer, false);
+    const double update_clock = clock_of(result.ops, pricer, true);
+    for (PricedOp& priced : result.ops) {
+        const double count = static_cast<double>(priced.op.count);
+        priced.cost = at_clock(priced.cost, is_update(priced) ? update_clock : result.clock);
+        priced.total = priced.cost.time * count;
+        add(result.sum, priced.cost, count);
+        result.launches += priced.op.count;
+    }
+    result.sum.bound = main_bound(result.ops);
+    result.host_time = pricer.profile().host_launch * static_cast<double>(result.launches);
+    return result;
+}
+
+double model_flops_utilization(const GraphCost& cost, const Pricer& pricer, Precision precision) {
+    if (cost.sum.time.value <= 0.0) return 0.0;
+    return (cost.flops / cost.sum.time) / pricer.peak(precision);
+}
 
 }  // namespace tilewright

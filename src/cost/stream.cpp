@@ -1,8 +1,8 @@
 // The price of a kernel that streams memory: its bytes at the bandwidth that its kind reaches, what each row takes
 // beside them and one row the thread block that walks it, after starting it and filling the chip; then what of that was
 // learnt to be wrong by how long it takes, and of ours by shape.
+#include "cost/correction.h"
 #include "cost/explain.h"
-#include "cost/features.h"
 #include "tilewright/cost.h"
 
 namespace tilewright {
@@ -38,6 +38,19 @@ double bytes_again(const Stream& stream, double bytes) {
 }
 
 }  // namespace
+
+KernelClass class_of(const Stream& stream) {
+    if (stream.form != StreamForm::Fused) return KernelClass::EagerStream;
+    switch (kin_of(stream.kind)) {
+        case StreamKind::Norm:
+        case StreamKind::NormBackward:
+        case StreamKind::Columns:
+        case StreamKind::Softmax:
+        case StreamKind::Loss:
+        case StreamKind::LossGradient: return KernelClass::RowStream;
+        default: return KernelClass::Stream;
+    }
+}
 
 Cost Pricer::burst(const Stream& stream) const {
     const StreamKernel& kernel = profile().stream.of(stream.form)[static_cast<std::size_t>(stream.kind)];

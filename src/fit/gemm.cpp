@@ -4,7 +4,7 @@
 #include <iterator>
 #include <span>
 
-#include "cost/features.h"
+#include "cost/correction.h"
 #include "fit/boost.h"
 #include "fit/solve.h"
 #include "fit/steps.h"

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <iterator>
 
-#include "cost/features.h"
+#include "cost/correction.h"
 #include "fit/boost.h"
 #include "fit/solve.h"
 #include "fit/steps.h"

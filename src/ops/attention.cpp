@@ -1,0 +1,305 @@
+// The attention half of a layer, from the normed input to the projected output. Projections (one product for q, k and
+// v, or latent ranks), norms of heads, rotation as each runtime launches it, the KV cache. Then attention: fused it is
+// one kernel per pass, unfused two batched products around a softmax, over the full square of scores. docs/lowering.md,
+// "Attention" and "Streaming kernels".
+#include <algorithm>
+
+#include "ops/builder.h"
+
+namespace tilewright::lowering {
+
+namespace {
+
+/// Sizes of the operands of attention, in elements per token.
+struct Widths {
+    std::int64_t query, key, value;
+    std::int64_t rotated_query, rotated_key;  ///< the parts that positions turn
+    std::int64_t head, value_head;
+};
+
+Widths widths(const Shape& s) {
+    if (const auto& latent = s.latent) {
+        const std::int64_t query = s.heads * s.head_dim;
+        return {query,      query,        s.heads * latent->v_dim, s.heads * latent->rope_dim, latent->rope_dim,
+                s.head_dim, latent->v_dim};
+    }
+    const std::int64_t query = s.heads * s.head_dim;
+    const std::int64_t key = s.kv_heads * s.head_dim;
+    return {query, key, key, query, key, s.head_dim, s.head_dim};
+}
+
+Piece pointwise(std::string_view name, Component component, std::int64_t rows, std::int64_t width) {
+    return {name, component, StreamKind::Pointwise, rows, width};
+}
+
+/// Launches of a pointwise step; traffic in units of the tensor it works on.
+struct Launches {
+    int count;
+    double reads, writes;
+};
+
+/// q cos + rotate_half(q) sin: two products and a concatenation, a negated half, a sum; its gradient the same.
+constexpr Launches rotary_launches[] = {{3, 1, 1}, {1, 0.5, 0.5}, {1, 2, 1}};
+
+bool rotates(const Shape& s) { return s.positions == Positions::Rotary || s.latent; }
+
+void latent_queries(Builder& b, const Widths& w, std::int64_t rank) {
+    const std::int64_t hidden = b.shape.hidden;
+    const std::int64_t kept = b.ideal ? w.query : 0;
+    if (rank == 0) {
+        b.linear({.names = {"q", "q dX", "q dW", ""},
+                  .component = Component::Qkv,
+                  .in = hidden,
+                  .out = w.query,
+                  .saved = kept});
+        return;
+    }
+    b.linear({.names = {"q down", "q down dX", "q down dW", "q down dB"},
+              .component = Component::Qkv,
+              .in = hidden,
+              .out = rank,
+              .bias = b.shape.bias.qkv,
+              .saved = rank});
+    b.norm({.names = {"q norm", "q norm backward"}, .rows = b.tokens, .width = rank, .saved = 1});
+    b.linear({.names = {"q up", "q up dX", "q up dW", ""},
+              .component = Component::Qkv,
+              .in = rank,
+              .out = w.query,
+              .saved = kept});
+}
+
+void latent_keys_and_values(Builder& b, const Widths& w, const Latent& latent) {
+    const Shape& s = b.shape;
+    const std::int64_t down = latent.kv_rank + latent.rope_dim;
+    const std::int64_t up = s.heads * (latent.nope_dim + latent.v_dim);
+    b.linear({.names = {"kv down", "kv down dX", "kv down dW", "kv down dB"},
+              .component = Component::Qkv,
+              .in = s.hidden,
+              .out = down,
+              .bias = s.bias.qkv,
+              .saved = down});
+    b.norm({.names = {"kv norm", "kv norm backward"}, .rows = b.tokens, .width = latent.kv_rank, .saved = 1});
+    b.linear({.names = {"kv up", "kv up dX", "kv up dW", ""},
+              .component = Component::Qkv,
+              .in = latent.kv_rank,
+              .out = up,
+              .saved = b.ideal ? up : w.value});
+}
+
+/// One product for q, k and v together.
+void query_key_value(Builder& b, const Widths& w) {
+    const Shape& s = b.shape;
+    const std::int64_t out = w.query + w.key + w.value;
+    b.linear({.names = {"qkv", "qkv dX", "qkv dW", "qkv dB"},
+              .component = Component::Qkv,
+              .in = s.hidden,
+              .out = out,
+              .bias = s.bias.qkv,
+              .saved = out});  // values are a view of it
+    const bool joined_by_rotary = rotates(s) && !b.eager;
+    if (!b.ideal && !joined_by_rotary) b.backward(pointwise("qkv split backward", Component::Qkv, b.tokens, out));
+}
+
+void query_key_norms(Builder& b, const Widths& w) {
+    if (!b.shape.norms.query_key) return;
+    const double kept = rotates(b.shape) && !b.ideal ? 0 : 1;
+    for (const std::int64_t width : {w.query, w.key}) {
+        b.norm({.names = {"query key norm", "query key norm backward"},
+                .rows = b.tokens * (width / w.head),
+                .width = w.head,
+                .saved = kept});
+    }
+}
+
+void eager_rotary(Builder& b, std::int64_t width) {
+    Piece step{"rotary", Component::Position, StreamKind::Strided, b.tokens, width};
+    const auto set = [&step](const Launches& launches) {
+        step.launches = launches.count;
+        step.reads = launches.reads;
+        step.writes = launches.writes;
+    };
+    for (const Launches& launches : rotary_launches) {
+        set(launches);
+        step.saved = launches.reads == 2 && !b.shape.latent ? 1 : 0;  // the sum is what attention reads
+        b.forward(step);
+    }
+    step.name = "rotary backward";
+    step.saved = 0;
+    for (const Launches& launches : rotary_launches) {
+        set(launches);
+        b.backward(step);
+    }
+}
+
+/// Positions by rotation; with latent attention the turned parts are then copied beside the others.
+void rotary(Builder& b, const Widths& w) {
+    if (!rotates(b.shape)) return;
+    const std::int64_t both = w.query + w.key;
+    if (b.eager) {
+        eager_rotary(b, w.rotated_query);
+        eager_rotary(b, w.rotated_key);
+        if (!b.shape.latent) return;
+        Piece concatenation = pointwise("latent concatenation", Component::Position, b.tokens, both);
+        concatenation.saved = 1;
+        b.forward(concatenation);
+        b.backward(pointwise("latent concatenation backward", Component::Position, b.tokens, both));
+    } else if (!b.ideal) {
+        Piece step{"rotary", Component::Position, StreamKind::Rotary, b.tokens, both};
+        step.saved = 1;
+        b.forward(step);
+        b.backward(Piece{"rotary backward", Component::Position, StreamKind::Strided, b.tokens, both + w.value});
+    }
+}
+
+void cache(Builder& b, const Widths& w) {
+    Piece append = pointwise("kv append", Component::Attention, b.tokens, w.key + w.value);
+    if (b.eager) append = {"kv append", Component::Attention, StreamKind::Strided, b.tokens, w.key};
+    if (b.eager) append.launches = 2;
+    if (b.work.phase != Phase::Train && !b.ideal) b.forward(append);
+    const double full = static_cast<double>(b.work.batch * b.kv_len) * static_cast<double>(w.key + w.value) * b.element;
+    b.collective("context all-gather", {CollectiveKind::AllGather, {full}, b.work.parallel.cp, RankGroup::Context},
+                 Pass::Forward);
+    b.collective("context reduce-scatter",
+                 {CollectiveKind::ReduceScatter, {full}, b.work.parallel.cp, RankGroup::Context}, Pass::Backward);
+}
+
+/// Products, norms, rotation, and where keys and values go before attention reads them.
+void attention_inputs(Builder& b, const Widths& w) {
+    if (const auto& latent = b.shape.latent) {
+        b.join_gradients("attention input backward", 2, b.shape.hidden);
+        latent_queries(b, w, latent->q_rank);
+        latent_keys_and_values(b, w, *latent);
+    } else {
+        query_key_value(b, w);
+    }
+    query_key_norms(b, w);
+    rotary(b, w);
+    cache(b, w);
+}
+
+/// PyTorch 2.11, sdp_utils.cpp: no fused kernel takes wider heads.
+constexpr std::int64_t widest_fused_head = 256;
+
+/// One call of attention: the queries that share a mask.
+struct Span {
+    std::int64_t q_len, kv_len, window, layers;
+};
+
+/// Layers with and without the window; with context parallelism the first and the last chunk of the sequence, as rank 0
+/// has when 2 cp chunks are dealt out for balance.
+std::vector<Span> spans(const Builder& b) {
+    const Shape& s = b.shape;
+    const bool windowed = s.window > 0 && s.window < b.kv_len;
+    const std::int64_t narrow = windowed ? ceil_div(b.count, s.windowed_every) : 0;
+    std::vector<Span> result;
+    for (const auto& [window, layers_with] : {std::pair{s.window, narrow}, {std::int64_t{0}, b.count - narrow}}) {
+        if (layers_with == 0) continue;
+        if (b.work.parallel.cp == 1) {
+            result.push_back({b.q_len, b.kv_len, window, layers_with});
+            continue;
+        }
+        const std::int64_t chunk = ceil_div(b.q_len, 2);
+        result.push_back({chunk, b.kv_len - b.work.seq + chunk, window, layers_with});
+        result.push_back({chunk, b.kv_len, window, layers_with});
+    }
+    return result;
+}
+
+void fused(Builder& b, const Widths& w, const Span& span) {
+    const Shape& s = b.shape;
+    Attention work{.batch = b.work.batch,
+                   .heads = s.heads,
+                   .kv_heads = s.kv_heads,
+                   .q_len = span.q_len,
+                   .kv_len = span.kv_len,
+                   .head_dim = w.head,
+                   .v_dim = w.value_head,
+                   .window = span.window,
+                   .backend = b.work.attention,
+                   .precision = b.work.precision == Precision::Fp8 ? Precision::Bf16 : b.work.precision};
+    const double rows = static_cast<double>(work.batch * span.q_len) * static_cast<double>(s.heads);
+    const double kept = rows * (static_cast<double>(w.value_head) * b.element + sizeof(float));
+    b.forward(Op{"attention", Component::Attention, Pass::Forward, 1, work, {kept}});
+    work.pass = AttentionPass::Backward;
+    b.backward(Op{"attention backward", Component::Attention, Pass::Backward, 1, work, {}});
+}
+
+/// K and V copied once per query head of their group, as PyTorch does before a batched product.
+void expand(Builder& b, const Widths& w, const Span& span) {
+    if (b.shape.kv_heads == b.shape.heads || b.ideal) return;
+    const std::int64_t rows = b.work.batch * span.kv_len;
+    const double share = static_cast<double>(b.shape.kv_heads) / static_cast<double>(b.shape.heads);
+    Piece copy{"attention expand", Component::Attention, StreamKind::Strided, rows, 2 * w.query};
+    copy.reads = share;
+    copy.saved = 1;
+    b.forward(copy);
+    Piece sum = pointwise("attention expand backward", Component::Attention, rows, 2 * w.query);
+    sum.writes = share;
+    b.backward(sum);
+}
+
+void softmax(Builder& b, std::int64_t rows, std::int64_t width) {
+    Piece mask{"attention mask", Component::Attention, StreamKind::Strided, rows, width};
+    Piece step{"attention softmax", Component::Attention, StreamKind::Softmax, rows, width, 1, 1, 1};
+    if (b.eager) b.forward(mask);
+    b.forward(step);
+    mask.name = "attention mask backward";
+    step.name = "attention softmax backward";
+    step.kind = StreamKind::SoftmaxBackward;
+    step.reads = 2;
+    if (b.eager) b.backward(mask);
+    b.backward(step);
+}
+
+/// Both sides of a dropout and its mask of bytes are kept: 5 a s T with the softmax's output (Korthikanti et al. 2022).
+void drop_probabilities(Builder& b, std::int64_t rows, std::int64_t width) {
+    if (!b.drops) return;
+    const double both = 1.0 + 1.0 / b.element;
+    b.forward(Piece{"attention dropout", Component::Attention, StreamKind::Pointwise, rows, width, 1, both, both});
+    b.backward(Piece{"attention dropout backward", Component::Attention, StreamKind::Pointwise, rows, width, both, 1});
+}
+
+void unfused(Builder& b, const Widths& w, const Span& span) {
+    const std::int64_t batch = b.work.batch * b.shape.heads;
+    const Precision precision = b.work.precision == Precision::Fp8 ? Precision::Bf16 : b.work.precision;
+    const auto product = [&](std::string_view name, Gemm gemm, double kept = 0) {
+        gemm.batch = batch;
+        gemm.precision = precision;
+        return Op{name, Component::Attention, Pass::Forward, 1, gemm, {kept}};
+    };
+    const auto [q, kv, window, layers_with] = span;
+    const std::int64_t d = w.head;
+    const std::int64_t dv = w.value_head;
+    const double output = static_cast<double>(batch) * static_cast<double>(q * dv) * b.element;
+    expand(b, w, span);
+    b.forward(product("attention score", {Layout::TN, q, kv, d}));
+    b.backward(product("attention score dK", {Layout::NT, kv, d, q}));
+    b.backward(product("attention score dQ", {Layout::NN, q, d, kv}));
+    softmax(b, batch * q, kv);
+    drop_probabilities(b, batch * q, kv);
+    b.forward(product("attention value", {Layout::NN, q, dv, kv}, output));
+    b.backward(product("attention value dV", {Layout::NT, kv, dv, q}));
+    b.backward(product("attention value dP", {Layout::TN, q, kv, dv}));
+}
+
+}  // namespace
+
+void attention_block(Builder& b) {
+    const Shape& s = b.shape;
+    const Widths w = widths(s);
+    attention_inputs(b, w);
+    const bool too_wide = std::max(w.head, w.value_head) > widest_fused_head;
+    const std::int64_t all = b.count;
+    for (const Span& span : spans(b)) {
+        b.count = span.layers;
+        b.work.attention == AttentionBackend::Unfused || too_wide ? unfused(b, w, span) : fused(b, w, span);
+    }
+    b.count = all;
+    b.linear({.names = {"projection", "projection dX", "projection dW", "projection dB"},
+              .component = Component::Projection,
+              .in = s.heads * w.value_head,
+              .out = s.hidden,
+              .bias = s.bias.projection});
+}
+
+}  // namespace tilewright::lowering
