@@ -45,7 +45,7 @@ bool rotates(const Shape& s) { return s.positions == Positions::Rotary || s.late
 
 void latent_queries(Builder& b, const Widths& w, std::int64_t rank) {
     const std::int64_t hidden = b.shape.hidden;
-    const std::int64_t kept = b.ideal ? w.query : 0;
+    const std::int64_t kept = b.runtime.rotary == Fusion::Epilogue ? w.query : 0;
     if (rank == 0) {
         b.linear({.names = {"q", "q dX", "q dW", ""},
                   .component = Component::Qkv,
@@ -83,7 +83,7 @@ void latent_keys_and_values(Builder& b, const Widths& w, const Latent& latent) {
               .component = Component::Qkv,
               .in = latent.kv_rank,
               .out = up,
-              .saved = b.ideal ? up : w.value});
+              .saved = b.runtime.rotary == Fusion::Epilogue ? up : w.value});
 }
 
 /// One product for q, k and v together.
@@ -96,13 +96,14 @@ void query_key_value(Builder& b, const Widths& w) {
               .out = out,
               .bias = s.bias.qkv,
               .saved = out});  // values are a view of it
-    const bool joined_by_rotary = rotates(s) && !b.eager;
-    if (!b.ideal && !joined_by_rotary) b.backward(pointwise("qkv split backward", Component::Qkv, b.tokens, out));
+    const bool joined_by_rotary = rotates(s) && b.runtime.rotary == Fusion::Joined;
+    if (b.runtime.rotary != Fusion::Epilogue && !joined_by_rotary)
+        b.backward(pointwise("qkv split backward", Component::Qkv, b.tokens, out));
 }
 
 void query_key_norms(Builder& b, const Widths& w) {
     if (!b.shape.norms.query_key) return;
-    const double kept = rotates(b.shape) && !b.ideal ? 0 : 1;
+    const double kept = rotates(b.shape) && b.runtime.rotary != Fusion::Epilogue ? 0 : 1;
     for (const std::int64_t width : {w.query, w.key}) {
         b.norm({.names = {"query key norm", "query key norm backward"},
                 .rows = b.tokens * (width / w.head),
@@ -111,7 +112,7 @@ void query_key_norms(Builder& b, const Widths& w) {
     }
 }
 
-void eager_rotary(Builder& b, std::int64_t width) {
+void rotary_apart(Builder& b, std::int64_t width) {
     Piece step{"rotary", Component::Position, StreamKind::Strided, b.tokens, width};
     const auto set = [&step](const Launches& launches) {
         step.launches = launches.count;
@@ -135,15 +136,15 @@ void eager_rotary(Builder& b, std::int64_t width) {
 void rotary(Builder& b, const Widths& w) {
     if (!rotates(b.shape)) return;
     const std::int64_t both = w.query + w.key;
-    if (b.eager) {
-        eager_rotary(b, w.rotated_query);
-        eager_rotary(b, w.rotated_key);
+    if (b.runtime.rotary == Fusion::Apart) {
+        rotary_apart(b, w.rotated_query);
+        rotary_apart(b, w.rotated_key);
         if (!b.shape.latent) return;
         Piece concatenation = pointwise("latent concatenation", Component::Position, b.tokens, both);
         concatenation.saved = 1;
         b.forward(concatenation);
         b.backward(pointwise("latent concatenation backward", Component::Position, b.tokens, both));
-    } else if (!b.ideal) {
+    } else if (b.runtime.rotary == Fusion::Joined) {
         Piece step{"rotary", Component::Position, StreamKind::Rotary, b.tokens, both};
         step.saved = 1;
         b.forward(step);
@@ -153,9 +154,10 @@ void rotary(Builder& b, const Widths& w) {
 
 void cache(Builder& b, const Widths& w) {
     Piece append = pointwise("kv append", Component::Attention, b.tokens, w.key + w.value);
-    if (b.eager) append = {"kv append", Component::Attention, StreamKind::Strided, b.tokens, w.key};
-    if (b.eager) append.launches = 2;
-    if (b.work.phase != Phase::Train && !b.ideal) b.forward(append);
+    const bool apart = b.runtime.cache == Fusion::Apart;
+    if (apart) append = {"kv append", Component::Attention, StreamKind::Strided, b.tokens, w.key};
+    if (apart) append.launches = 2;
+    if (b.work.phase != Phase::Train && b.runtime.cache != Fusion::Epilogue) b.forward(append);
     const double full = static_cast<double>(b.work.batch * b.kv_len) * static_cast<double>(w.key + w.value) * b.element;
     b.collective("context all-gather", {CollectiveKind::AllGather, {full}, b.work.parallel.cp, RankGroup::Context},
                  Pass::Forward);
@@ -226,7 +228,7 @@ void fused(Builder& b, const Widths& w, const Span& span) {
 
 /// K and V copied once per query head of their group, as PyTorch does before a batched product.
 void expand(Builder& b, const Widths& w, const Span& span) {
-    if (b.shape.kv_heads == b.shape.heads || b.ideal) return;
+    if (b.shape.kv_heads == b.shape.heads || b.runtime.scores == Fusion::Epilogue) return;
     const std::int64_t rows = b.work.batch * span.kv_len;
     const double share = static_cast<double>(b.shape.kv_heads) / static_cast<double>(b.shape.heads);
     Piece copy{"attention expand", Component::Attention, StreamKind::Strided, rows, 2 * w.query};
@@ -241,13 +243,13 @@ void expand(Builder& b, const Widths& w, const Span& span) {
 void softmax(Builder& b, std::int64_t rows, std::int64_t width) {
     Piece mask{"attention mask", Component::Attention, StreamKind::Strided, rows, width};
     Piece step{"attention softmax", Component::Attention, StreamKind::Softmax, rows, width, 1, 1, 1};
-    if (b.eager) b.forward(mask);
+    if (b.runtime.scores == Fusion::Apart) b.forward(mask);
     b.forward(step);
     mask.name = "attention mask backward";
     step.name = "attention softmax backward";
     step.kind = StreamKind::SoftmaxBackward;
     step.reads = 2;
-    if (b.eager) b.backward(mask);
+    if (b.runtime.scores == Fusion::Apart) b.backward(mask);
     b.backward(step);
 }
 

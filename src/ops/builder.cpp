@@ -21,16 +21,14 @@ double bytes_of(std::int64_t rows, std::int64_t width, int element) {
 Builder::Builder(const Shape& whole, const Workload& workload)
     : shape(shard(whole, workload.parallel)),
       work(workload),
+      runtime(traits_of(workload.runtime)),
       tokens(workload.batch * query_length(workload)),
       shared_tokens(workload.parallel.sequence_parallel ? ceil_div(tokens, workload.parallel.tp) : tokens),
       q_len(query_length(workload)),
       kv_len(workload.kv_len > 0 ? workload.kv_len : workload.seq),
       element(storage_bytes(workload.precision)),
       training(workload.phase == Phase::Train && !workload.forward_only),
-      eager(workload.runtime == Runtime::Eager),
-      compiled(workload.runtime == Runtime::Compiled),
-      drops(workload.dropout && workload.phase == Phase::Train),
-      ideal(workload.runtime == Runtime::Ideal) {}
+      drops(workload.dropout && workload.phase == Phase::Train) {}
 
 void Builder::forward(Op op) {
     op.pass = Pass::Forward;
@@ -61,8 +59,8 @@ void Builder::update(Op op) {
 
 Op Builder::stream(const Piece& piece, Pass pass) const {
     const double tensor = bytes_of(piece.rows, piece.width, element);
-    const Stream work_done{
-        piece.kind, piece.rows, piece.width, {piece.reads * tensor}, {piece.writes * tensor}, form_of(work.runtime)};
+    const Stream work_done{piece.kind,  piece.rows, piece.width, {piece.reads * tensor}, {piece.writes * tensor},
+                           runtime.form};
     const Bytes saved{training && pass == Pass::Forward ? piece.saved * tensor : 0.0};
     return {piece.name, piece.component, pass, count * piece.launches, work_done, saved, part};
 }
@@ -79,13 +77,13 @@ void Builder::linear(const Linear& l) {
         sizes.precision = precision;
         sizes.grouped = grouped;
         Op op{name, l.component, Pass::Forward, 1, sizes, {kept}};
-        op.pads = compiled;
+        op.pads = runtime.pads_products;
         return op;
     };
     Op product = gemm(l.names.forward, {Layout::TN, rows, l.out, l.in}, saved);
-    product.adds_bias = compiled && l.bias;
+    product.adds_bias = runtime.widens_rows && l.bias;
     forward(product);
-    if (l.bias && !ideal) {
+    if (l.bias && runtime.bias_gradients) {
         const double shrink = 1.0 / static_cast<double>(rows);
         backward(Piece{l.names.bias, l.component, StreamKind::Columns, rows * batch, l.out, 1, shrink});
     }
@@ -99,12 +97,12 @@ void Builder::norm(const Norm& n) {
     const StreamKind back = rms ? StreamKind::RmsNormBackward : StreamKind::NormBackward;
     const double written = n.outputs + (n.added > 0 && !n.sum_again ? 1 : 0);
     forward(Piece{n.names.forward, Component::Norm, kind, n.rows, n.width, 1.0 + n.added, written, n.saved});
-    const bool own_addition = n.branches && eager;
+    const bool own_addition = n.branches && runtime.residual == Fusion::Apart;
     if (own_addition) {
         backward(Piece{"residual backward", Component::Residual, StreamKind::Pointwise, n.rows, n.width, 2, 1});
     }
-    const double weights = eager ? 2 : 0;  // read again for their gradient
-    const double inputs = 1 + n.outputs + (n.branches && !eager ? 1 : 0) + weights;
+    const double weights = runtime.norms_read_again ? 2 : 0;
+    const double inputs = 1 + n.outputs + (n.branches && !own_addition ? 1 : 0) + weights;
     backward(Piece{n.names.backward, Component::Norm, back, n.rows, n.width, inputs, 1});
 }
 
@@ -179,7 +177,7 @@ void Builder::recompute_layers() {
 }
 
 void Builder::join_gradients(std::string_view name, std::int64_t readers, std::int64_t width) {
-    if (!eager || readers < 2) return;
+    if (runtime.gradient_sums != Fusion::Apart || readers < 2) return;
     Piece sum{name, Component::Residual, StreamKind::Pointwise, tokens, width, 2, 1};
     sum.launches = readers - 1;
     backward(sum);

@@ -5,6 +5,7 @@
 
 #include "ops/shard.h"
 #include "tilewright/ops.h"
+#include "tilewright/runtime.h"
 
 namespace tilewright::lowering {
 
@@ -63,16 +64,14 @@ public:
 
     const Shape shape;  ///< this GPU's shard
     const Workload work;
+    const RuntimeTraits& runtime;
     const std::int64_t tokens;         ///< rows of an activation
     const std::int64_t shared_tokens;  ///< rows between the products of tensor ranks: fewer with sequence parallelism
     const std::int64_t q_len;
     const std::int64_t kv_len;
     const int element;       ///< bytes of one activation
     const bool training;     ///< backward kernels are launched and activations kept
-    const bool eager;        ///< every pointwise step is a kernel
-    const bool compiled;     ///< pointwise steps share kernels, and products are padded
     const bool drops;        ///< dropout is on
-    const bool ideal;        ///< every pointwise step that a product's epilogue could do is free
     std::int64_t count = 1;  ///< layers that the next kernels stand for
     Part part = Part::Embedding;
 
@@ -85,7 +84,8 @@ public:
     void update(Op op);
     void collective(std::string_view name, Collective work, Pass pass);
 
-    /// In eager mode, the additions that join the gradients of a tensor of `width` read by several layers.
+    /// Where the runtime adds them apart, the additions that join the gradients of a tensor of `width` read by several
+    /// layers.
     void join_gradients(std::string_view name, std::int64_t readers, std::int64_t width);
 
     /// What the tensor ranks must sum after a product and share before one: an all-reduce of T h e forward and one
@@ -121,7 +121,7 @@ void mlp_block(Builder& builder);
 /// How a layer stands among others.
 enum class Surroundings { Alone, Stack };
 
-/// All layers of this GPU; in a stack a compiled runtime joins a layer's last addition with the next norm.
+/// All layers of this GPU; in a stack a joining runtime that serves joins a layer's last addition with the next norm.
 void layers(Builder& builder, Surroundings surroundings);
 
 }  // namespace tilewright::lowering

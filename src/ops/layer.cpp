@@ -1,6 +1,6 @@
-// A layer: norms, the two halves, and the residual stream between them. An eager runtime adds to the stream in kernels
-// of their own, a compiled one in the norm that follows, an ideal one in the epilogue of the product before. In
-// training layers are compiled one by one, as torchtitan does: the last addition of each is a kernel, and sums up all
+// A layer: norms, the two halves, and the residual stream between them. A runtime adds to the stream in kernels apart,
+// joined with the norm that follows, or in the epilogue of the product before. Where they are joined, in
+// training, layers are compiled one by one, as torchtitan does: the last addition of each is a kernel, and sums up all
 // branches.
 #include "ops/builder.h"
 
@@ -14,12 +14,12 @@ constexpr NormNames attention_post_norm{"attention post norm", "attention post n
 constexpr NormNames mlp_post_norm{"mlp post norm", "mlp post norm backward"};
 
 /// Layers compiled one by one: the sum within a layer is made again at its end.
-bool one_by_one(const Builder& b, bool joined) { return b.compiled && !joined; }
+bool one_by_one(const Builder& b, bool joined) { return b.runtime.residual == Fusion::Joined && !joined; }
 
 /// The norm at the head of a half. Where it also adds `added` branches to the stream it keeps the stream, too.
 Norm pre_norm(const Builder& b, const NormNames& names, int added) {
-    const bool keeps_stream = added > 0 && !b.eager;
-    return {names, b.shared_tokens,         b.shape.hidden, keeps_stream && !b.ideal ? added : 0,
+    const bool keeps_stream = added > 0 && b.runtime.residual != Fusion::Apart;
+    return {names, b.shared_tokens,         b.shape.hidden, b.runtime.residual == Fusion::Joined ? added : 0,
             true,  keeps_stream ? 2.0 : 1.0};
 }
 
@@ -30,7 +30,7 @@ void post_norm(Builder& b, const NormNames& names) {
 /// Additions of `branches` outputs to the stream, the last of which is kept.
 void add_residual(Builder& b, int branches) {
     Piece sum{"residual", Component::Residual, StreamKind::Pointwise, b.shared_tokens, b.shape.hidden, 2};
-    if (b.eager) {
+    if (b.runtime.residual == Fusion::Apart) {
         for (int i = 1; i < branches; ++i) b.forward(sum);
     } else {
         sum.reads = 1 + branches;
@@ -43,7 +43,7 @@ void add_residual(Builder& b, int branches) {
 void drop_branch(Builder& b, Component component) {
     if (!b.drops) return;
     const double mask = 1.0 / b.element;
-    const double written = b.eager ? 1.0 + mask : mask;
+    const double written = b.runtime.residual == Fusion::Apart ? 1.0 + mask : mask;
     b.forward(Piece{"dropout", component, StreamKind::Pointwise, b.shared_tokens, b.shape.hidden, 1, written, mask});
     b.backward(
         Piece{"dropout backward", component, StreamKind::Pointwise, b.shared_tokens, b.shape.hidden, 1.0 + mask, 1});
@@ -56,7 +56,7 @@ void sequential(Builder& b, bool joined) {
     b.sum_over_ranks("attention output exchange");
     drop_branch(b, Component::Projection);
     post_norm(b, attention_post_norm);
-    if (b.eager) add_residual(b, 1);
+    if (b.runtime.residual == Fusion::Apart) add_residual(b, 1);
     Norm second = pre_norm(b, mlp_norm, 1);
     second.sum_again = one_by_one(b, joined);
     b.norm(second);
@@ -90,8 +90,8 @@ void parallel(Builder& b, bool joined) {
 }  // namespace
 
 void layers(Builder& b, Surroundings surroundings) {
-    const bool serving = b.compiled && b.work.phase != Phase::Train;
-    const bool joined = b.ideal || (surroundings == Surroundings::Stack && serving);
+    const bool serving = b.runtime.residual == Fusion::Joined && b.work.phase != Phase::Train;
+    const bool joined = b.runtime.residual == Fusion::Epilogue || (surroundings == Surroundings::Stack && serving);
     b.shape.block == BlockForm::Parallel ? parallel(b, joined) : sequential(b, joined);
     b.mark_layer_end();
 }

@@ -22,7 +22,7 @@ Piece pointwise(std::string_view name, std::int64_t rows, std::int64_t width) {
     return {name, Component::Embedding, StreamKind::Pointwise, rows, width};
 }
 
-/// A row per token, its gradient summed by word into a zeroed table (ideal: into the head's gradient when tied).
+/// A row per token, its gradient summed by word into a zeroed table, or into the head's gradient.
 void look_up(Builder& b) {
     const Shape& s = b.shape;
     const std::int64_t width = embedding_width(s);
@@ -32,26 +32,30 @@ void look_up(Builder& b) {
     Piece sum = pointwise("embedding backward", s.vocab, width);
     sum.reads = 2;
     Piece rows = table("embedding", b.tokens, width);
-    if (s.positions == Positions::Learned && !b.eager) rows.reads += 1 / static_cast<double>(b.work.batch);
+    if (s.positions == Positions::Learned && b.runtime.embedding != Fusion::Apart)
+        rows.reads += 1 / static_cast<double>(b.work.batch);
     rows.saved = 1;
     b.forward(rows);
     b.collective("embedding all-reduce", {CollectiveKind::AllReduce, {bytes}, b.work.parallel.tp}, Pass::Forward);
-    if (s.tied && !b.ideal) b.backward(sum);
+    const bool into_head = s.tied && b.runtime.embedding == Fusion::Epilogue;
+    if (s.tied && !into_head) b.backward(sum);
     Piece gradient = table("embedding backward", b.tokens, width);
     gradient.kind = StreamKind::EmbeddingBackward;
     b.backward(gradient);
-    if (!(s.tied && b.ideal)) b.backward(zero);
+    if (!into_head) b.backward(zero);
 }
 
-/// Learned positions: eager, a look-up and an addition of their own; backward, a sum over the batch.
+/// Learned positions: apart, a look-up and an addition of their own; backward, a sum over the batch.
 void add_positions(Builder& b) {
     const Shape& s = b.shape;
     if (s.positions != Positions::Learned) return;
     const double share = 1 / static_cast<double>(b.work.batch);
     Piece sum{"embedding", Component::Embedding, StreamKind::Strided, b.tokens, s.hidden};
     sum.reads = 1 + share;
-    if (b.eager) b.forward(table("embedding", b.q_len, s.hidden));
-    if (b.eager) b.forward(sum);
+    if (b.runtime.embedding == Fusion::Apart) {
+        b.forward(table("embedding", b.q_len, s.hidden));
+        b.forward(sum);
+    }
     Piece reduce = table("embedding backward", b.tokens, s.hidden);
     reduce.writes = share;
     b.backward(reduce);
@@ -72,8 +76,8 @@ void embedding(Builder& b) {
     }
 }
 
-/// Cross-entropy. Eager: the logits in fp32, their log-softmax and what becomes of it, as kernels of their own.
-/// Compiled: one read forward, one rewrite backward. Ideal: one kernel that turns logits into their gradient.
+/// Cross-entropy. Apart: the logits in fp32, their log-softmax and what becomes of it, as kernels of their own.
+/// Joined: one read forward, one rewrite backward. Epilogue: one kernel that turns logits into their gradient.
 void loss(Builder& b, std::int64_t rows) {
     const double wide = static_cast<double>(sizeof(float)) / b.element;
     const auto kernel = [&](double reads, double writes, double saved = 0) {
@@ -90,7 +94,7 @@ void loss(Builder& b, std::int64_t rows) {
         b.backward(piece);
     };
     const double statistics = static_cast<double>(rows) * sizeof(float);
-    if (b.eager) {
+    if (b.runtime.loss == Fusion::Apart) {
         if (b.element < static_cast<int>(sizeof(float))) {
             b.forward(copy(StreamKind::Widen, 1, wide));
             backward(copy(StreamKind::Pointwise, wide, 1));
@@ -98,7 +102,7 @@ void loss(Builder& b, std::int64_t rows) {
         b.forward(kernel(wide, wide, wide));
         backward(gradient(2 * wide, wide));
         backward(copy(StreamKind::Pointwise, 0, wide));
-    } else if (b.ideal && b.training) {
+    } else if (b.runtime.loss == Fusion::Epilogue && b.training) {
         b.forward(gradient(1, 1));
     } else {
         b.forward(kernel(1, 0));
@@ -133,7 +137,7 @@ void head(Builder& b) {
               .in = width,
               .out = s.vocab,
               .bias = s.bias.head,
-              .saved = b.eager ? 0 : s.vocab,
+              .saved = b.runtime.loss == Fusion::Apart ? 0 : s.vocab,
               .rows = rows,
               .low_precision = false});
     if (b.work.phase == Phase::Train) return loss(b, rows);
@@ -176,7 +180,7 @@ Stream lowering::optimizer_step(double owned, const Workload& work) {
     const double element = storage_bytes(work.precision);
     const bool master = work.master == MasterWeights::Fp32;
     const double wide = master ? sizeof(float) : element;
-    Stream step{StreamKind::Optimizer, static_cast<std::int64_t>(owned), 1, {}, {}, form_of(work.runtime)};
+    Stream step{StreamKind::Optimizer, static_cast<std::int64_t>(owned), 1, {}, {}, traits_of(work.runtime).form};
     step.read = {4 * owned * wide};                                  // parameter, gradient, two moments
     step.written = {owned * (3 * wide + (master ? element : 0.0))};  // parameter, two moments; the copy products read
     return step;

@@ -43,11 +43,11 @@ double transient(const OpGraph& graph, Part part) {
     return largest;
 }
 
-/// Where rows of logits are no multiples of 16 bytes torch.compile pads the head's products: two more tensors of their
-/// size are alive around them (measured, docs/clusters.md).
+/// Where rows of logits are no multiples of 16 bytes a runtime that pads products pads the head's products: two more
+/// tensors of their size are alive around them (measured, docs/clusters.md).
 double padded_logits(const Builder& sizes) {
     const bool aligned = sizes.shape.vocab * sizes.element % 16 == 0;
-    if (aligned || !sizes.training || sizes.work.runtime != Runtime::Compiled) return 0;
+    if (aligned || !sizes.training || !sizes.runtime.pads_products) return 0;
     return 2.0 * static_cast<double>(sizes.tokens) * static_cast<double>(sizes.shape.vocab) * sizes.element;
 }
 

@@ -53,8 +53,8 @@ void activation(Builder& b, const Mlp& mlp) {
     const auto product = [&](std::string_view name, double saved = 0) {
         return Piece{name, Component::Activation, StreamKind::Pointwise, rows, mlp.width, 2, 1, saved};
     };
-    if (b.ideal) return;
-    if (gated && !b.eager) {
+    if (b.runtime.activation == Fusion::Epilogue) return;
+    if (gated && b.runtime.activation == Fusion::Joined) {
         b.forward(kernel(StreamKind::Gate, 2, 1));
         b.backward(gradient(StreamKind::GateBackward, 3, 2));
         return;
@@ -78,10 +78,11 @@ void mlp(Builder& b, const Mlp& mlp) {
                   mlp.rows * std::max<std::int64_t>(1, mlp.groups),
                   s.hidden,
                   2};
-        if (b.eager) b.backward(sum);
+        if (b.runtime.gradient_sums == Fusion::Apart) b.backward(sum);
         linear(mlp.names.gate, s.hidden, mlp.width, mlp.width);
     }
-    linear(mlp.names.up, s.hidden, mlp.width, (b.ideal ? 2 : 1) * mlp.width);  // ideal: the epilogue keeps both sides
+    const std::int64_t sides = b.runtime.activation == Fusion::Epilogue ? 2 : 1;  // an epilogue keeps both
+    linear(mlp.names.up, s.hidden, mlp.width, sides * mlp.width);
     activation(b, mlp);
     linear(mlp.names.down, mlp.width, s.hidden, 0);
 }
@@ -129,7 +130,7 @@ void experts_block(Builder& b, const Experts& experts) {
     b.join_gradients("mlp input backward", readers, hidden);
     route(b, experts);
     if (experts.shared_ffn > 0) mlp(b, {shared_names, experts.shared_ffn, b.tokens, 0});
-    if (!b.ideal) {
+    if (b.runtime.experts != Fusion::Epilogue) {
         b.forward(copy("expert permute", active, active, active));
         b.backward(copy("expert permute backward", active, 1));
     }
@@ -140,7 +141,7 @@ void experts_block(Builder& b, const Experts& experts) {
     b.collective("expert return backward", exchange, Pass::Backward);
     b.forward(copy("expert combine", active, 1, active));
     b.backward(copy("expert combine backward", 1 + active, active));
-    if (experts.shared_ffn > 0 && b.eager) b.forward(copy("expert combine", 2, 1));
+    if (experts.shared_ffn > 0 && b.runtime.experts == Fusion::Apart) b.forward(copy("expert combine", 2, 1));
 }
 
 }  // namespace

@@ -20,12 +20,6 @@ Stream optimizer_step(double owned, const Workload& work);
 /// Ranks that hold the same parameters and therefore reduce gradients with each other.
 constexpr std::int64_t replicas(const Parallelism& parallel) { return parallel.dp * parallel.cp; }
 
-/// Whose streaming kernels a runtime launches; PyTorch's own optimizer runs beside compiled code, too.
-constexpr StreamForm form_of(Runtime runtime) {
-    if (runtime == Runtime::Ideal) return StreamForm::Fused;
-    return runtime == Runtime::Eager ? StreamForm::Eager : StreamForm::Compiled;
-}
-
 /// Bytes of one element of an activation, a parameter or a gradient: fp8 is an input format of products only.
 constexpr int storage_bytes(Precision precision) { return precision == Precision::Fp8 ? 2 : element_bytes(precision); }
 

@@ -6,6 +6,7 @@
 
 #include "ops/shard.h"
 #include "plan/pieces.h"
+#include "tilewright/runtime.h"
 
 namespace tilewright {
 namespace planning {
@@ -153,10 +154,10 @@ private:
         if (micro_batches_ > 1.0) add(StepTerm::Accumulation, (micro_batches_ - 1.0) * time_of(accumulation(summed)));
     }
 
-    /// Gradients added to a sum: by a kernel of its own when eager, else in the product that makes them, which then
+    /// Gradients added to a sum: by a kernel of its own, or in the product that makes them, which then
     /// reads the sum and writes it in its own type.
     Stream accumulation(double parameters) const {
-        const bool fused = work_.runtime != Runtime::Eager;
+        const bool fused = traits_of(work_.runtime).gradient_sums != Fusion::Apart;
         const double sum = gradient_bytes();
         Stream stream{StreamKind::Pointwise, static_cast<std::int64_t>(parameters), 1, {}, {}};
         stream.read = {parameters * (fused ? sum : sum + element())};
