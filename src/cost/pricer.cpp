@@ -35,6 +35,9 @@ std::array<double, Count> inverted(std::array<double, Count> fractions) {
     return fractions;
 }
 
+/// Whether specialising may change it: most ops of a search's inner loop are what they are launched as.
+bool is_open(const Op& op) { return op.pads || op.adds_bias || std::holds_alternative<Attention>(op.work); }
+
 /// What most of the time is bound by.
 Bound main_bound(const std::vector<PricedOp>& ops) {
     std::array<Seconds, 4> by_bound{};
@@ -117,6 +120,7 @@ Cost Pricer::kernel(const Op& op) const {
 
 /// Bound by what bounds the kernel that takes longest.
 Cost Pricer::burst(const Op& op) const {
+    if (!is_open(op)) return kernel(op);
     std::vector<Op> kernels;
     specialize(op, *this, kernels);
     if (kernels.size() == 1) return kernel(kernels.front());
@@ -190,9 +194,13 @@ GraphCost price(const OpGraph& graph, const Pricer& pricer) {
     GraphCost result;
     result.flops = total_flops(graph);
     result.sum.evidence = Evidence::Measured;
-    const OpGraph launched = specialize(graph, pricer);
-    result.ops.reserve(launched.ops.size());
-    for (const Op& op : launched.ops) result.ops.push_back({op, pricer.kernel(op), {}});
+    result.ops.reserve(graph.ops.size());
+    std::vector<Op> kernels;
+    for (const Op& op : graph.ops) {
+        kernels.clear();
+        is_open(op) ? specialize(op, pricer, kernels) : kernels.push_back(op);
+        for (const Op& kernel : kernels) result.ops.push_back({kernel, pricer.kernel(kernel), {}});
+    }
     result.clock = clock_of(result.ops, pricer, false);
     const double update_clock = clock_of(result.ops, pricer, true);
     for (PricedOp& priced : result.ops) {
