@@ -147,6 +147,23 @@ TEST(Outputs, AnInputIsNotOverwritten) {
     EXPECT_EQ(slurp(folder / "samples.jsonl"), samples);
 }
 
+TEST(Outputs, ConfigurationsOfAnEarlierSearchGo) {
+    const Folder folder;
+    const std::string search = "search gpt2 --gpu a100 --only heads --write found";
+    ASSERT_EQ(folder.run("", search), 0);
+    int next = 1;
+    const auto config = [&](int i) { return folder / ("found/one-knob-" + std::to_string(i) + "/config.json"); };
+    while (fs::exists(config(next))) ++next;
+    spill(config(next), "{}");
+    spill(config(next + 1), "{}");
+    spill(folder / ("found/one-knob-" + std::to_string(next + 1) + "/notes"), "mine");
+    ASSERT_EQ(folder.run("", search), 0);
+    EXPECT_FALSE(fs::exists(config(next).parent_path()));
+    EXPECT_FALSE(fs::exists(config(next + 1)));
+    EXPECT_TRUE(fs::exists(config(next + 1).parent_path() / "notes"));
+    EXPECT_TRUE(fs::exists(folder / "found/baseline/config.json"));
+}
+
 TEST(Outputs, ABadRowLeavesTheOldFileAndWhatWasPricedBesideIt) {
     const Folder folder;
     spill(folder / "bad.csv", "layout,m,n,k,batch\nTN,4096,4096,4096,1\nTN,0,1,1,1\n");

@@ -40,6 +40,14 @@ Problems write_config(const fs::path& folder, const std::string& text) {
     return files::write_file((folder / "config.json").string(), text);
 }
 
+/// Removes what an earlier run with more to say wrote; whether it was there.
+bool remove_config(const fs::path& folder) {
+    std::error_code ignored;
+    const bool there = fs::remove(folder / "config.json", ignored);
+    fs::remove(folder, ignored);  // unless something else is in it
+    return there;
+}
+
 }  // namespace
 
 Config config_of(const Shape& shape) {
@@ -80,7 +88,10 @@ Problems ConfigFolder::write(const SearchAnswer& answer, const Session& session)
     for (const auto& [kind, list] : kinds(answer.found)) {
         std::string stem(kind);
         std::replace(stem.begin(), stem.end(), ' ', '-');
-        for (std::size_t i = 0; i < list.size(); ++i) write(stem + "-" + std::to_string(i + 1), list[i].shape);
+        const auto name = [&](std::size_t i) { return stem + "-" + std::to_string(i + 1); };
+        for (std::size_t i = 0; i < list.size(); ++i) write(name(i), list[i].shape);
+        for (std::size_t i = list.size(); remove_config(fs::path(path_) / name(i)); ++i) {
+        }
     }
     return problems;
 }
