@@ -3,32 +3,11 @@
 #include <cstdio>
 
 #include "bench/committed_samples.h"
+#include "fit/learnt.h"
 
 namespace {
 
 using namespace tilewright;
-
-void remove_curves(Profile& profile) {
-    for (StreamKernels* kernels : {&profile.stream.fused, &profile.stream.eager, &profile.stream.compiled}) {
-        for (StreamKernel& kernel : *kernels) kernel.learnt = {};
-    }
-}
-
-struct LearntPart {
-    const char* name;
-    void (*remove)(Profile&);
-};
-constexpr LearntPart parts[] = {
-    {"products", [](Profile& profile) { profile.gemm_corrections[0] = {}; }},
-    {"narrow", [](Profile& profile) { profile.gemm_corrections[1] = {}; }},
-    {"str trees", [](Profile& profile) { profile.stream.learnt = {}; }},
-    {"str curves", remove_curves},
-    {"str both",
-     [](Profile& profile) {
-         profile.stream.learnt = {};
-         remove_curves(profile);
-     }},
-};
 
 std::vector<ErrorLine> errors_with(const bench::Committed& committed, const Profile& profile) {
     return errors_of(bench::judge(committed, profile));
@@ -43,8 +22,8 @@ int main() {
     const std::vector<ErrorLine> base = errors_with(*committed, whole);
     std::vector<std::vector<ErrorLine>> without;
     std::printf("%-10s %-34s %6s %7s", "op", "held out", "points", "error");
-    for (const LearntPart& part : parts) {
-        std::printf(" %10s", part.name);
+    for (const LearntPart& part : learnt_parts()) {
+        std::printf(" %22s", part.name.data());
         Profile less = whole;
         part.remove(less);
         without.push_back(errors_with(*committed, less));
@@ -57,7 +36,7 @@ int main() {
         for (const std::vector<ErrorLine>& lines : without) {
             for (const ErrorLine& other : lines) {
                 if (other.op == line.op && other.by == line.by && other.group == line.group)
-                    std::printf(" %+10.2f", 100 * (other.mean - line.mean));
+                    std::printf(" %+22.2f", 100 * (other.mean - line.mean));
             }
         }
         std::printf("\n");

@@ -50,7 +50,7 @@ const Files& files_of_h200() {
 TEST(Profiles, ComeBackFromTheirFiles) {
     for (const char* name : fitted_devices) {
         const Files files = files_of(find_profile(*find_device(name)));
-        EXPECT_LT(files.constants.size(), 20'000u) << name << ": a person reads this";
+        EXPECT_LT(files.constants.size(), 15'000u) << name << ": a person reads this";
         EXPECT_LT(files.residual.size(), 300'000u) << name;
         auto file = read::read_profile_file(files.constants, name);
         ASSERT_TRUE(file) << file.problems()[0].what;

@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t whole_words = 3;  ///< the ladder's step of 16 bytes
 
 /// The tiles of NVIDIA's guide, and the narrow ones that libraries take for few rows; shared memory bounds residence.
-std::vector<Tile> tiles(const Constants& constants) {
+GemmProfile with_tiles(const Constants& constants) {
     constexpr std::array<std::array<std::int64_t, 3>, 10> menu{{{256, 128, 1},
                                                                 {128, 256, 1},
                                                                 {128, 128, 1},
@@ -21,20 +21,22 @@ std::vector<Tile> tiles(const Constants& constants) {
                                                                 {64, 64, 4},
                                                                 {64, 32, 4},
                                                                 {32, 64, 4}}};
-    const auto relative = [&constants](std::int64_t m, std::int64_t n) {
-        return 1.0 + constants.tile_cost * (1.0 / static_cast<double>(m) + 1.0 / static_cast<double>(n));
-    };
-    std::vector<Tile> result;
-    for (const auto& [m, n, resident] : menu) {
-        result.push_back({m, n, 64, static_cast<int>(resident), relative(256, 128) / relative(m, n),
-                          microseconds(constants.tile_overhead_us), microseconds(constants.step_latency_us)});
-    }
-    return result;
+    GemmProfile gemm;
+    gemm.law = {.k = 64,
+                .best = 1.0 + constants.tile_cost * (1.0 / 256.0 + 1.0 / 128.0),
+                .cost_m = constants.tile_cost,
+                .cost_n = constants.tile_cost,
+                .overhead = microseconds(constants.tile_overhead_us),
+                .area_overhead = {},
+                .step = microseconds(constants.step_latency_us),
+                .edge_step = {}};
+    for (const auto& [m, n, resident] : menu) gemm.tiles.push_back({m, n, 64, static_cast<int>(resident), 1.0, {}, {}});
+    gemm.follow_law();
+    return gemm;
 }
 
 GemmProfile gemm_profile(const Device& device, const Constants& constants) {
-    GemmProfile gemm;
-    gemm.tiles = tiles(constants);
+    GemmProfile gemm = with_tiles(constants);
     gemm.launch = microseconds(constants.gap_us);
     gemm.output = constants.output;
     gemm.reduced = constants.reduced;

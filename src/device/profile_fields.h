@@ -112,14 +112,23 @@ void visit_gemm(std::string_view name, Gemm& gemm, Visitor& visit) {
         visit.number({"bandwidth", no_unit, share, "of a large stream's bandwidth, what the family loads at"},
                      gemm.bandwidth);
         visit_alignment(gemm, visit);
+        auto& law = gemm.law;
+        visit.row("tile_law", [&] {
+            visit.count({"k", no_unit, whole, "elements of k in one step of any tile"}, law.k);
+            visit.number({"best", no_unit, positive, "b of a tile's efficiency b / (1 + c / m + d / n)"}, law.best);
+            visit.number({"cost_m", no_unit, from_zero, "c of it"}, law.cost_m);
+            visit.number({"cost_n", no_unit, from_zero, "d of it"}, law.cost_n);
+            visit.number({"overhead_us", unit_us, from_zero, "prologue and epilogue of any block"}, law.overhead.value);
+            visit.number({"area_us", unit_us, from_zero, "more of it for an area of 256 x 128, others in proportion"},
+                         law.area_overhead.value);
+            visit.number({"step_us", unit_us, from_zero, "least time of a step along k"}, law.step.value);
+            visit.number({"edge_us", unit_us, from_zero, "more of it for edges of 256 and 128, others in proportion"},
+                         law.edge_step.value);
+        });
         visit.rows("tiles", gemm.tiles, [&](auto& tile) {
             visit.count({"m", no_unit, whole, "rows of the tile"}, tile.m);
             visit.count({"n", no_unit, whole, "columns of the tile"}, tile.n);
-            visit.count({"k", no_unit, whole, "elements of k in one step"}, tile.k);
             visit.count({"resident", no_unit, whole, "thread blocks that share one unit"}, tile.resident);
-            visit.number({"efficiency", no_unit, positive, "of the unit's peak in the main loop"}, tile.efficiency);
-            visit.number({"overhead_us", unit_us, from_zero, "prologue and epilogue of a block"}, tile.overhead.value);
-            visit.number({"step_us", unit_us, from_zero, "least time of one step along k"}, tile.step.value);
         });
     });
 }

@@ -1,8 +1,11 @@
 // The order of a fit: products first, since streams and attention share their bandwidth and gap. Then the same again
-// without one fold of the samples after another, to see how far off prices are of what was not seen.
+// without one fold of the samples after another, to see how far off prices are of what was not seen, and which learnt
+// parts buy too little there to be kept.
 #include <algorithm>
+#include <iterator>
 
 #include "fit/judge.h"
+#include "fit/learnt.h"
 
 namespace tilewright {
 namespace {
@@ -79,16 +82,32 @@ Profile learn(const Observations& seen, const Device& device) {
 /// Low bits tell the names of families apart, so they are carried up first (Fibonacci hashing).
 std::uint64_t hash_of(const Observation& one) { return (one.kin * 0x9e3779b97f4a7c15U) >> 32U; }
 
-/// Every observation under what `learner` makes of those in the other folds.
+/// What `learner` makes of all folds but one, and the kernels of that one, for each.
 template <class Learner>
-std::vector<Outcome> left_out(const Observations& seen, std::uint64_t count, const Device& device, Learner learner) {
-    std::vector<Outcome> outcomes;
+std::vector<Unseen> left_out(const Observations& seen, std::uint64_t count, Learner learner) {
+    std::vector<Unseen> result;
     for (std::uint64_t fold = 0; fold < count; ++fold) {
         const auto others = chosen(seen, [&](const Observation& one) { return hash_of(one) % count != fold; });
         const auto without = chosen(seen, [&](const Observation& one) { return hash_of(one) % count == fold; });
-        add_outcomes(without, device, learner(others), outcomes);
+        result.push_back({learner(others), without});
     }
-    return outcomes;
+    return result;
+}
+
+/// Every kernel under a profile that did not see its kin, streams in folds of their own.
+std::vector<Unseen> unseen(const Observations& seen, const Device& device, const Profile& whole) {
+    std::vector<Unseen> result = left_out(seen, folds, [&](const Observations& some) { return learn(some, device); });
+    for (Unseen& fold : result) {
+        std::erase_if(fold.kernels, [](const Observation* one) { return is<Stream>(*one); });
+    }
+    std::vector<Unseen> streams = left_out(chosen(seen, is<Stream>), stream_folds, [&](const Observations& some) {
+        Profile profile = whole;
+        profile.stream = assumed_profile(device).stream;
+        fit_streams(some, device, profile);
+        return profile;
+    });
+    std::move(streams.begin(), streams.end(), std::back_inserter(result));
+    return result;
 }
 
 }  // namespace
@@ -109,18 +128,16 @@ Result<Fit> fit(const std::vector<Observation>& observations, const Device& devi
     }
     const std::size_t products = chosen(seen, is_product).size();
     if (products < least_products) return too_little(products);
-    Fit result{learn(seen, device), {}};
+    Fit result{learn(seen, device), {}, {}};
     result.profile.source = source;
-    std::vector<Outcome> outcomes =
-        left_out(seen, folds, device, [&](const Observations& some) { return learn(some, device); });
-    std::erase_if(outcomes, [](const Outcome& outcome) { return is<Stream>(*outcome.seen); });
-    const auto of_streams = left_out(chosen(seen, is<Stream>), stream_folds, device, [&](const Observations& some) {
-        Profile profile = result.profile;
-        profile.stream = assumed_profile(device).stream;
-        fit_streams(some, device, profile);
-        return profile;
-    });
-    outcomes.insert(outcomes.end(), of_streams.begin(), of_streams.end());
+    std::vector<Unseen> folded = unseen(seen, device, result.profile);
+    result.gains = gains_of(folded, device);
+    remove_idle(result.gains, result.profile);
+    std::vector<Outcome> outcomes;
+    for (Unseen& fold : folded) {
+        remove_idle(result.gains, fold.profile);
+        add_outcomes(fold.kernels, device, fold.profile, outcomes);
+    }
     fit_intervals(outcomes, result.profile);
     const Judge judge(all, device, result.profile);
     result.profile.errors = errors_of(judge.kernels(all, Split::HeldOut));

@@ -9,6 +9,7 @@
 
 #include "cost/fixtures.h"
 #include "fit/boost.h"
+#include "fit/learnt.h"
 #include "fit/solve.h"
 #include "fit/steps.h"
 
@@ -111,6 +112,29 @@ TEST(Fit, FindsTheTilesOfAttention) {
 const Fit& learnt_once() {
     static const Fit learnt = *fit(invented(600), h200(), "invented");
     return learnt;
+}
+
+TEST(Learnt, APartStaysWhereItBuysHalfAPoint) {
+    const Profile plain = assumed_profile(h200());
+    Profile corrected = plain;
+    corrected.gemm_corrections[0] = {.first_s = 1e-6, .knots = 1, .offset = 0.2, .of_batches = 1.0, .trees = {Tree{}}};
+    for (const bool buys : {false, true}) {
+        const Pricer pricer(h200(), buys ? corrected : plain, Clock::Burst);
+        std::vector<Observation> seen = invented(50);
+        Observations all;
+        for (Observation& one : seen) {
+            one.time_s = pricer.burst(one.op).time.value;
+            all.push_back(&one);
+        }
+        const std::vector<Gain> gains = gains_of({{corrected, all}}, h200());
+        ASSERT_EQ(gains.size(), 1u) << "a part that changes no price says nothing";
+        EXPECT_EQ(gains[0].part, "product trees");
+        EXPECT_EQ(gains[0].points, 50);
+        EXPECT_EQ(gains[0].kept, buys) << gains[0].bought();
+        Profile left = corrected;
+        remove_idle(gains, left);
+        EXPECT_EQ(left.gemm_corrections[0].trees.empty(), !buys);
+    }
 }
 
 TEST(Fit, RefusesTooLittleAndSaysWhatToMeasure) {

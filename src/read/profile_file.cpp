@@ -267,6 +267,9 @@ Result<ProfileFile> read_profile_file(std::string_view bytes, const std::string&
         visit_profile(file.profile, reader);
         reader.end({"schema", "device", "residual", "residual_hash"});
         if (report.clean()) check(file.profile, report);
+        for (std::size_t family = 0; family < gemm_family_count; ++family) {
+            file.profile.kernels(static_cast<GemmFamily>(family)).follow_law();
+        }
     });
     if (!problems.empty()) return problems;
     assume_intervals(file.profile);

@@ -194,7 +194,12 @@ std::string fit_json(const LearntProfile& learnt) {
     json.field("output", learnt.output).field("source", learnt.fit.profile.source);
     write_errors(json, "held_out_errors", learnt.fit.profile.errors);
     write_errors(json, "fitted_errors", learnt.fit.fitted_errors);
-    return json.end().take();
+    json.key("learnt_parts").array();
+    for (const Gain& gain : learnt.fit.gains) {
+        json.object().field("part", gain.part).field("points", gain.points).field("mean", gain.with_part);
+        json.field("mean_without", gain.without).field("kept", gain.kept).end();
+    }
+    return json.end().end().take();
 }
 
 }  // namespace tilewright::render

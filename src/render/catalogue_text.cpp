@@ -12,6 +12,19 @@
 namespace tilewright::render {
 namespace {
 
+void append_gains(std::string& out, const std::vector<Gain>& gains, const Style& style) {
+    Table table({{"learnt part", Align::Left, true},
+                 {"points", Align::Right},
+                 {"mean", Align::Right},
+                 {"without", Align::Right},
+                 {""}});
+    for (const Gain& gain : gains) {
+        table.row({gain.part, std::to_string(gain.points), percent_text(gain.with_part), percent_text(gain.without),
+                   gain.kept ? "" : "left out"});
+    }
+    table.append_to(out, style);
+}
+
 std::string peak_text(const Device& device, Precision precision) {
     const auto& peak = device.peak[static_cast<std::size_t>(precision)];
     return peak ? digits3(peak->value / 1e12) : "-";
@@ -129,6 +142,8 @@ std::string fit_text(const LearntProfile& learnt, const Style& style) {
     std::string out = fmt::format("{}, from {}\n\nHeld out: never fitted to, nor used for intervals\n", learnt.device,
                                   learnt.fit.profile.source);
     append_errors(out, learnt.fit.profile.errors, style);
+    out += "\nWhat each learnt part buys of kernels left out in turn; under half a point it goes\n";
+    append_gains(out, learnt.fit.gains, style);
     out += "\nFitted to\n";
     append_errors(out, learnt.fit.fitted_errors, style);
     return out +

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "device/residual_fields.h"
@@ -13,13 +14,13 @@
 namespace tilewright::render {
 namespace {
 
-/// Six digits are more than any sample has.
-std::string digits(double value) { return fmt::format("{:.6g}", value); }
+/// Four digits are more than any sample has; whole numbers stay.
+double rounded(double value) { return value == std::floor(value) ? value : std::stod(fmt::format("{:.4g}", value)); }
 
 /// Tables in the order of the list. Numbers by place stand in columns, under a line that names them.
 class TomlWriter {
 public:
-    void number(const Field& field, double value) { put(field.key, digits(field.unit.outward(value))); }
+    void number(const Field& field, double value) { put(field.key, number_text(rounded(field.unit.outward(value)))); }
     void count(const Field& field, std::int64_t value) { put(field.key, std::to_string(value)); }
     void again(const Field& field, std::int64_t value) { count(field, value); }
     void text(const Field& field, const std::string& value) { text(field.key, value); }
@@ -115,7 +116,7 @@ class JsonResidual {
 public:
     explicit JsonResidual(JsonWriter& json) : json_(json) {}
 
-    void number(const Field& field, double value) { put(field.key, std::stod(digits(field.unit.outward(value)))); }
+    void number(const Field& field, double value) { put(field.key, rounded(field.unit.outward(value))); }
     void count(const Field& field, std::int64_t value) { put(field.key, value); }
     void text(const Field& field, const std::string& value) { put(field.key, value); }
 
