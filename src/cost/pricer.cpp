@@ -195,11 +195,12 @@ GraphCost price(const OpGraph& graph, const Pricer& pricer) {
     result.flops = total_flops(graph);
     result.sum.evidence = Evidence::Measured;
     result.ops.reserve(graph.ops.size());
+    const auto add_kernel = [&](const Op& kernel) { result.ops.push_back({kernel, pricer.kernel(kernel), {}}); };
     std::vector<Op> kernels;
     for (const Op& op : graph.ops) {
         kernels.clear();
-        is_open(op) ? specialize(op, pricer, kernels) : kernels.push_back(op);
-        for (const Op& kernel : kernels) result.ops.push_back({kernel, pricer.kernel(kernel), {}});
+        is_open(op) ? specialize(op, pricer, kernels) : add_kernel(op);
+        for (const Op& kernel : kernels) add_kernel(kernel);
     }
     result.clock = clock_of(result.ops, pricer, false);
     const double update_clock = clock_of(result.ops, pricer, true);
