@@ -1,5 +1,6 @@
-// Holds the sources to the design: who may include whom, who may see which third-party library, and how long
-// a file and a function may be. It reads the tree as text, so a forbidden edge fails here before it becomes a habit.
+// Holds the sources to the design: who may include whom, who may see which third-party library, how long a file and a
+// function may be; and the pages to each other: a link leads somewhere. It reads the tree as text, so a forbidden edge
+// fails here before it becomes a habit.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -153,6 +154,34 @@ TEST(Tree, TheInsideIsPure) {
         if (include.test || !pure.contains(include.folder)) continue;
         EXPECT_FALSE(impure_headers.contains(include.target)) << include.file << " includes " << include.target;
     }
+}
+
+/// The pages that people read, wherever they lie; not those of packages and build folders.
+std::vector<fs::path> pages() {
+    std::vector<fs::path> found;
+    const auto take = [&](const fs::directory_entry& entry) {
+        if (entry.path().extension() == ".md") found.push_back(entry.path());
+    };
+    for (const auto& entry : fs::directory_iterator(root)) take(entry);
+    for (const char* top : {"docs", "data", "bench", "fuzz", "examples"}) {
+        for (const auto& entry : fs::recursive_directory_iterator(root / top)) take(entry);
+    }
+    return found;
+}
+
+TEST(Tree, LinksBetweenPagesLeadSomewhere) {
+    int links = 0;
+    for (const fs::path& page : pages()) {
+        for (const std::string& line : lines_of(page)) {
+            for (std::size_t at = line.find("]("); at != std::string::npos; at = line.find("](", at + 2)) {
+                const std::string target = line.substr(at + 2, line.find_first_of("#)", at) - at - 2);
+                if (target.empty() || target.find(':') != std::string::npos) continue;  // in the page, or on the web
+                EXPECT_TRUE(fs::exists(page.parent_path() / target)) << page << " links to " << target;
+                ++links;
+            }
+        }
+    }
+    EXPECT_GT(links, 100);
 }
 
 /// A stated reason, anywhere in the file or function: "Long on purpose: …".

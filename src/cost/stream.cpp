@@ -9,11 +9,11 @@ namespace tilewright {
 namespace {
 
 constexpr std::int64_t whole_words = 8;  ///< elements of two bytes in 16 bytes
-constexpr double half_full = 768.0;      ///< bytes a unit of which a kernel is half of `fill` (docs/model.md)
+constexpr double half_full = 768.0;      ///< bytes a unit of which a kernel is half of `fill` (docs/cost.md)
 
 /// How many times longer rows take than whole ones. Those of a compiled concatenation are whole where they are blocks
 /// of 1024 elements, and half so where they are half blocks; those of PyTorch's norms where they are words of 8 bytes
-/// (docs/model.md).
+/// (docs/notebook, PyTorch's kernels).
 double ragged_of(const Stream& stream, const StreamKernel& kernel) {
     if (stream.form == StreamForm::Compiled && stream.kind == StreamKind::Strided) {
         if (stream.width % compiled_row == 0) return 1.0;
@@ -27,7 +27,7 @@ double ragged_of(const Stream& stream, const StreamKernel& kernel) {
 /// Bytes that a kernel goes over again where rows are longer than it can keep: all of them; a compiled norm one operand
 /// and the result, by blocks of 2048 elements whose last is masked (PyTorch 2.11,
 /// torch/_inductor/runtime/triton_heuristics.py). Without a mask Welford's recurrence takes half as long
-/// (docs/model.md).
+/// (docs/notebook, PyTorch's kernels).
 double bytes_again(const Stream& stream, double bytes) {
     if (stream.form != StreamForm::Compiled || kin_of(stream.kind) != StreamKind::Norm) return bytes;
     constexpr std::int64_t block = 2 * compiled_row;

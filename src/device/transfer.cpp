@@ -6,11 +6,11 @@
 namespace tilewright {
 namespace {
 
-/// How much wider, on each side, intervals hold nine tenths on a part that was never seen (bench/transfer_report, see
-/// docs/model.md). A part that runs the same kernels: our H200 profile against other people's timings of an H200 takes
-/// 1.06, B200 to H200 1.04, H200 to B200 1.18.
+/// How much wider, on each side, intervals hold nine tenths on a part that was never seen (bench/transfer_report;
+/// docs/notebook, "Carried over"). One that runs the same kernels lies between the same part by other hands and its
+/// next generation.
 constexpr double sibling_widening = 1.12;
-/// Any other: the middle of ten pairs, from 1.23 (B200 to A100) to 2.04 (A100 to B200).
+/// Any other: the middle of the pairs there.
 constexpr double relative_widening = 1.5;
 
 /// Parts of one architecture with as much shared memory run the same kernels; A10 and RTX 3090 do not run the A100's.

@@ -132,7 +132,7 @@ StreamKernel start_of(StreamKind kind, const StreamKernel& assumed) {
 
 /// Where PyTorch's kernels start from ours. Its norms, softmax and losses give each row a block of its own. All but the
 /// norms, which have another kernel for odd rows, step to a row's first whole word, so that odd rows cost nothing. A
-/// loss, of fp32, reads a row again, which a unit's L1 holds up to 128 KiB (docs/model.md).
+/// loss, of fp32, reads a row again, which a unit's L1 holds up to 128 KiB (docs/notebook, PyTorch's kernels).
 StreamKernel pytorch_start(StreamKind kind, const StreamKernel& ours) {
     constexpr Seconds own_block{3e-9};
     const bool loss = kind == StreamKind::Loss || kind == StreamKind::LossGradient;
