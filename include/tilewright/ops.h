@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "tilewright/names.h"
 #include "tilewright/quantity.h"
 #include "tilewright/shape.h"
 #include "tilewright/workload.h"
@@ -246,5 +247,71 @@ Memory memory(const MemoryPieces& pieces, const Workload& workload);
 
 /// Whether this forward kernel runs again in the backward pass, which then need not keep what it wrote.
 bool is_recomputed(const Op& op, Recompute recompute);
+
+// The words for the enumerations above; names.h says how they are looked up.
+template <>
+inline constexpr std::array<NameTable<Layout>, 3> names<Layout>{
+    {{"TN", Layout::TN}, {"NN", Layout::NN}, {"NT", Layout::NT}}};
+template <>
+inline constexpr std::array<NameTable<AttentionPass>, 2> names<AttentionPass>{
+    {{"forward", AttentionPass::Forward}, {"backward", AttentionPass::Backward}}};
+template <>
+inline constexpr std::array<NameTable<StreamForm>, stream_form_count> names<StreamForm>{
+    {{"fused", StreamForm::Fused}, {"eager", StreamForm::Eager}, {"compiled", StreamForm::Compiled}}};
+template <>
+inline constexpr std::array<NameTable<StreamKind>, stream_kind_count> names<StreamKind>{
+    {{"norm", StreamKind::Norm},
+     {"norm_backward", StreamKind::NormBackward},
+     {"pointwise", StreamKind::Pointwise},
+     {"activation", StreamKind::Activation},
+     {"strided", StreamKind::Strided},
+     {"columns", StreamKind::Columns},
+     {"softmax", StreamKind::Softmax},
+     {"embedding", StreamKind::Embedding},
+     {"loss", StreamKind::Loss},
+     {"loss_gradient", StreamKind::LossGradient},
+     {"optimizer", StreamKind::Optimizer},
+     {"rotary", StreamKind::Rotary},
+     {"rms_norm", StreamKind::RmsNorm},
+     {"rms_norm_backward", StreamKind::RmsNormBackward},
+     {"softmax_backward", StreamKind::SoftmaxBackward},
+     {"activation_backward", StreamKind::ActivationBackward},
+     {"gate", StreamKind::Gate},
+     {"gate_backward", StreamKind::GateBackward},
+     {"embedding_backward", StreamKind::EmbeddingBackward},
+     {"widen", StreamKind::Widen}}};
+template <>
+inline constexpr std::array<NameTable<CollectiveKind>, 5> names<CollectiveKind>{
+    {{"all_reduce", CollectiveKind::AllReduce},
+     {"all_gather", CollectiveKind::AllGather},
+     {"reduce_scatter", CollectiveKind::ReduceScatter},
+     {"all_to_all", CollectiveKind::AllToAll},
+     {"send_receive", CollectiveKind::SendReceive}}};
+template <>
+inline constexpr std::array<NameTable<Component>, 14> names<Component>{{{"embedding", Component::Embedding},
+                                                                        {"norm", Component::Norm},
+                                                                        {"qkv", Component::Qkv},
+                                                                        {"position", Component::Position},
+                                                                        {"attention", Component::Attention},
+                                                                        {"projection", Component::Projection},
+                                                                        {"mlp", Component::Mlp},
+                                                                        {"activation", Component::Activation},
+                                                                        {"residual", Component::Residual},
+                                                                        {"router", Component::Router},
+                                                                        {"head", Component::Head},
+                                                                        {"loss", Component::Loss},
+                                                                        {"optimizer", Component::Optimizer},
+                                                                        {"communication", Component::Communication}}};
+template <>
+inline constexpr std::array<NameTable<Pass>, 4> names<Pass>{{{"forward", Pass::Forward},
+                                                             {"backward", Pass::Backward},
+                                                             {"update", Pass::Update},
+                                                             {"recompute", Pass::Recompute}}};
+template <>
+inline constexpr std::array<NameTable<RankGroup>, 5> names<RankGroup>{{{"tensor", RankGroup::Tensor},
+                                                                       {"context", RankGroup::Context},
+                                                                       {"expert", RankGroup::Expert},
+                                                                       {"data", RankGroup::Data},
+                                                                       {"pipeline", RankGroup::Pipeline}}};
 
 }  // namespace tilewright

@@ -7,8 +7,8 @@
 #include "cli/search_threads.h"
 #include "cli/verb.h"
 #include "files/output.h"
+#include "quantity/suggest.h"
 #include "read/embedded.h"
-#include "read/suggest.h"
 #include "render/answers.h"
 #include "render/report.h"
 
@@ -34,7 +34,7 @@ Result<int> explain(const std::string& asked, Session& session) {
         if (session.out.empty()) session.out = std::string(rule.code) + " " + std::string(rule.summary) + "\n";
         return exit_fine;
     }
-    const std::string near = read::did_you_mean(asked, known);
+    const std::string near = did_you_mean(asked, known);
     return Problem{"--explain", 0, "'" + asked + "' is no rule",
                    near.empty() ? "rules are named TW001, TW002, ..." : near};
 }

@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "read/suggest.h"
+#include "quantity/suggest.h"
 
 namespace tilewright::cli {
 namespace {
@@ -64,7 +64,7 @@ private:
         if (flag.kind == Kind::Choice) {
             const std::vector<std::string> words = split(flag.value, '|');
             if (std::find(words.begin(), words.end(), value) == words.end()) {
-                add(flag.name, seen + "is not one of its values", "use " + read::join_or(words));
+                add(flag.name, seen + "is not one of its values", "use " + join_or(words));
             }
         }
         if (flag.kind == Kind::Text && value.empty()) add(flag.name, "is empty", "say " + flag.name + " " + flag.value);
@@ -75,7 +75,7 @@ private:
         met_unknown_ = true;
         std::vector<std::string> names;
         for (const Flag& flag : known_) names.push_back(flag.name);
-        const std::string near = read::did_you_mean(name, names);
+        const std::string near = did_you_mean(name, names);
         add(name, "is not a flag of this verb", near.empty() ? "see --help" : near);
     }
 

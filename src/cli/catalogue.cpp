@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "cli/files.h"
-#include "read/suggest.h"
+#include "quantity/suggest.h"
 #include "render/style.h"
 
 namespace tilewright::cli {
@@ -31,7 +31,7 @@ std::vector<std::string> merged(std::vector<std::string> names, const std::vecto
 }
 
 Problem unknown(const std::string& what, const std::string& name, const std::vector<std::string>& known) {
-    const std::string near = read::did_you_mean(name, known);
+    const std::string near = did_you_mean(name, known);
     const std::string list = "`tilewright " + what + "s` lists them";
     return {name, 0, "is no known " + what, near.empty() ? list : near + " (" + list + ")"};
 }

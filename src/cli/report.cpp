@@ -7,7 +7,7 @@
 #include "cli/search_threads.h"
 #include "cli/verb.h"
 #include "files/output.h"
-#include "read/suggest.h"
+#include "quantity/suggest.h"
 #include "render/answers.h"
 #include "render/report.h"
 
@@ -36,9 +36,9 @@ Problems check_picture(const Arguments& arguments, const std::vector<Question>& 
     const std::vector<std::string> swept = sweep_names(questions.front().shape, questions.front().workload);
     names.insert(names.end(), swept.begin(), swept.end());
     if (std::find(names.begin(), names.end(), *asked) != names.end()) return {};
-    const std::string near = read::did_you_mean(*asked, names);
-    return {{"--svg", 0, "'" + *asked + "' is no picture of this report",
-             near.empty() ? "use " + read::join_or(names) : near}};
+    const std::string near = did_you_mean(*asked, names);
+    return {
+        {"--svg", 0, "'" + *asked + "' is no picture of this report", near.empty() ? "use " + join_or(names) : near}};
 }
 
 Result<std::string> picture(const Report& report, const std::string& asked) {

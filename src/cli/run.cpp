@@ -5,7 +5,7 @@
 
 #include "cli/interrupt.h"
 #include "cli/verb.h"
-#include "read/suggest.h"
+#include "quantity/suggest.h"
 
 namespace tilewright::cli {
 namespace {
@@ -20,8 +20,8 @@ int fail(const Session& session, const Problems& problems) {
 Problem unknown_verb(const std::string& word) {
     std::vector<std::string> known;
     for (const Verb& verb : verbs()) known.emplace_back(verb.name);
-    const std::string near = read::did_you_mean(word, known);
-    return {word, 0, "is not a verb", near.empty() ? "use " + read::join_or(known) : near};
+    const std::string near = did_you_mean(word, known);
+    return {word, 0, "is not a verb", near.empty() ? "use " + join_or(known) : near};
 }
 
 int run_verb(const Verb& verb, std::span<const std::string> typed, Session& session) {

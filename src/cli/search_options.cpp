@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-#include "read/suggest.h"
+#include "quantity/suggest.h"
 #include "shape/limits.h"
 
 namespace tilewright::cli {
@@ -177,8 +177,8 @@ private:
             if (knob_names[i] == word) return static_cast<Knob>(i);
         }
         const std::vector<std::string> known(knob_names.begin(), knob_names.begin() + axis_count);
-        const std::string near = read::did_you_mean(word, known);
-        add(flag, "'" + word + "' is no dimension to search", near.empty() ? "use " + read::join_or(known) : near);
+        const std::string near = did_you_mean(word, known);
+        add(flag, "'" + word + "' is no dimension to search", near.empty() ? "use " + join_or(known) : near);
         return std::nullopt;
     }
 

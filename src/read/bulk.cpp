@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "read/defaults.h"
+#include "shape/defaults.h"
 #include "tilewright/device_names.h"
 #include "tilewright/quantity.h"
 

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <span>
 
+#include "quantity/suggest.h"
 #include "read/device_file.h"
 #include "read/embedded.h"
 #include "read/profile_file.h"
-#include "read/suggest.h"
 #include "tilewright/read.h"
 
 namespace tilewright {
@@ -26,7 +26,7 @@ const embedded::File* find(std::span<const embedded::File> files, std::string_vi
 
 /// `kind` is "model" or "device"; `tilewright models` and `tilewright devices` list them.
 Problem unknown(std::string_view kind, std::string_view name, const std::vector<std::string>& known) {
-    const std::string near = read::did_you_mean(name, known);
+    const std::string near = did_you_mean(name, known);
     return {std::string(name), 0, "there is no " + std::string(kind) + " of that name",
             (near.empty() ? "" : near + " ") + "`tilewright " + std::string(kind) + "s` lists them all"};
 }
@@ -43,9 +43,9 @@ Result<Cluster> find_cluster(std::string_view name) {
     const embedded::File* file = find(embedded::clusters(), name);
     if (file != nullptr) return read_cluster(file->text, std::string(name) + ".toml");
     const std::vector<std::string> known = cluster_names();
-    const std::string near = read::did_you_mean(name, known);
+    const std::string near = did_you_mean(name, known);
     return Problem{std::string(name), 0, "there is no cluster of that name",
-                   near.empty() ? "use " + read::join_or(known) + ", or a path to a file" : near};
+                   near.empty() ? "use " + join_or(known) + ", or a path to a file" : near};
 }
 
 Result<Shape> find_model(std::string_view name) {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "quantity/suggest.h"
 #include "read/fields.h"
-#include "read/suggest.h"
 
 namespace tilewright::read {
 

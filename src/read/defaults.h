@@ -1,4 +1,4 @@
-// What a shape has when a file does not say: the two common styles, and the sizes that follow from others.
+// What stands in for what a file does not say, or says wrongly.
 #pragma once
 
 #include <string>
@@ -6,15 +6,6 @@
 #include "tilewright/shape.h"
 
 namespace tilewright::read {
-
-/// GPT style for a plain MLP (layer norms, learned positions, biases, tied head), Llama style for a gated one (RMS
-/// norms, rotary positions, no biases, a head of its own). All sizes are 0.
-Shape default_shape(MlpKind mlp);
-
-/// Gives sizes left at 0 their usual values: kv_heads = heads, head_dim = hidden / heads where that is whole (with
-/// latent attention the two parts of the head together), ffn = 4 hidden for a plain MLP and the experts' width where
-/// every layer has experts. What is still 0 then is for `validate` to report.
-void derive_sizes(Shape& shape);
 
 /// The shape with harmless sizes in place of those that were refused and left at 0, so that `validate` can still check
 /// how the others fit together.

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "quantity/suggest.h"
+
 namespace tilewright::read {
 
 const Value* Value::find(std::string_view key) const {
@@ -39,15 +41,6 @@ struct Describe {
 }  // namespace
 
 std::string describe(const Value& value) { return std::visit(Describe{}, value.data); }
-
-std::string quoted(std::string_view text) {
-    constexpr std::size_t longest = 48;
-    std::size_t length = std::min(text.size(), longest);
-    while (length < text.size() && length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0) == 0x80) --length;
-    std::string out = "\"";
-    for (const char c : text.substr(0, length)) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? '?' : c;
-    return out + (length < text.size() ? "…\"" : "\"");
-}
 
 Problems refuse_size(std::string_view bytes, std::size_t limit, const std::string& where) {
     if (bytes.find_first_not_of(" \t\r\n") == std::string_view::npos) {

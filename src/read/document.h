@@ -52,9 +52,6 @@ Result<Value> read_toml(std::string_view bytes, const std::string& where);
 /// The value as a message shows it: short, on one line, printable.
 std::string describe(const Value& value);
 
-/// Text as a message shows it: quoted, cut after some fifty bytes, control characters replaced.
-std::string quoted(std::string_view text);
-
 /// Bytes that no reader takes: none at all, or more than `limit`. Empty when they are fine.
 Problems refuse_size(std::string_view bytes, std::size_t limit, const std::string& where);
 

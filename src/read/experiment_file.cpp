@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <charconv>
 
+#include "quantity/suggest.h"
 #include "read/defaults.h"
 #include "read/embedded.h"
 #include "read/fields.h"
-#include "read/suggest.h"
 
 namespace tilewright::read {
 namespace {

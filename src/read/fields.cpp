@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "read/suggest.h"
+#include "quantity/suggest.h"
 
 namespace tilewright::read {
 
@@ -16,12 +16,6 @@ Problems Report::by_line() const {
     Problems sorted = problems;
     std::stable_sort(sorted.begin(), sorted.end(), [](const Problem& a, const Problem& b) { return a.line < b.line; });
     return sorted;
-}
-
-WordFault unknown_word(std::string_view word, const std::vector<std::string>& known) {
-    const std::string near = did_you_mean(word, known);
-    const std::string all = "use " + join_or(known);
-    return {quoted(word) + " is not known", near.empty() ? all : near + " (" + all + ")"};
 }
 
 std::string expected_integer(Range range) {

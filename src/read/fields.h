@@ -50,13 +50,6 @@ std::vector<std::string> words() {
     return out;
 }
 
-/// What is wrong with a word that is not in its table, and what to do: {what, fix}.
-struct WordFault {
-    std::string what;
-    std::string fix;
-};
-WordFault unknown_word(std::string_view word, const std::vector<std::string>& known);
-
 /// "an integer from 1 to 2147483648"
 std::string expected_integer(Range range);
 

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 
+#include "quantity/suggest.h"
 #include "read/defaults.h"
-#include "read/suggest.h"
+#include "shape/defaults.h"
 
 namespace tilewright::read {
 

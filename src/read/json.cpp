@@ -3,6 +3,7 @@
 #include <charconv>
 #include <unordered_set>
 
+#include "quantity/suggest.h"
 #include "read/document.h"
 #include "read/utf8.h"
 

@@ -8,6 +8,7 @@
 
 #include "device/constants.h"
 #include "device/residual_fields.h"
+#include "quantity/suggest.h"
 #include "read/fields.h"
 
 namespace tilewright::read {

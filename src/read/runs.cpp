@@ -2,7 +2,7 @@
 #include "read/runs.h"
 
 #include "read/csv.h"
-#include "read/defaults.h"
+#include "shape/defaults.h"
 
 namespace tilewright::read {
 namespace {

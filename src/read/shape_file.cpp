@@ -4,6 +4,7 @@
 
 #include "read/defaults.h"
 #include "read/hugging_face.h"
+#include "shape/defaults.h"
 
 namespace tilewright::read {
 namespace {

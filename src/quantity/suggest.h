@@ -1,11 +1,11 @@
-// Did you mean: the known words nearest to one that is not known.
+// How messages show what was seen, and what they suggest instead: the known words nearest to one that is not known.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-namespace tilewright::read {
+namespace tilewright {
 
 /// Edits (insert, delete, replace, swap neighbours) that turn one word into the other, ignoring case; at most `limit`
 /// + 1.
@@ -19,7 +19,17 @@ std::vector<std::string> nearest(std::string_view word, const std::vector<std::s
 /// "did you mean a, b or c?"; empty when nothing is near.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
 
+/// What is wrong with a word that is none of those known, and what to do.
+struct WordFault {
+    std::string what;
+    std::string fix;
+};
+WordFault unknown_word(std::string_view word, const std::vector<std::string>& known);
+
+/// Text as a message shows it: quoted, cut after some fifty bytes, control characters replaced.
+std::string quoted(std::string_view text);
+
 /// "a, b or c"
 std::string join_or(const std::vector<std::string>& words);
 
-}  // namespace tilewright::read
+}  // namespace tilewright

@@ -1,8 +1,8 @@
-#include "read/suggest.h"
+#include "quantity/suggest.h"
 
 #include <gtest/gtest.h>
 
-namespace tilewright::read {
+namespace tilewright {
 namespace {
 
 TEST(Suggest, DistanceCountsEditsAndSwaps) {
@@ -32,4 +32,4 @@ TEST(Suggest, NearestFirstAndNothingFarAway) {
 }
 
 }  // namespace
-}  // namespace tilewright::read
+}  // namespace tilewright

@@ -1,9 +1,9 @@
 // Optimal string alignment distance over short words; the tables are small, so plain rows do.
-#include "read/suggest.h"
+#include "quantity/suggest.h"
 
 #include <algorithm>
 
-namespace tilewright::read {
+namespace tilewright {
 namespace {
 
 constexpr std::size_t longest_word = 64;  ///< longer words resemble nothing
@@ -61,6 +61,21 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
     return near.empty() ? std::string() : "did you mean " + join_or(near) + "?";
 }
 
+WordFault unknown_word(std::string_view word, const std::vector<std::string>& known) {
+    const std::string near = did_you_mean(word, known);
+    const std::string all = "use " + join_or(known);
+    return {quoted(word) + " is not known", near.empty() ? all : near + " (" + all + ")"};
+}
+
+std::string quoted(std::string_view text) {
+    constexpr std::size_t longest = 48;
+    std::size_t length = std::min(text.size(), longest);
+    while (length < text.size() && length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0) == 0x80) --length;
+    std::string out = "\"";
+    for (const char c : text.substr(0, length)) out += static_cast<unsigned char>(c) < 0x20 || c == 0x7F ? '?' : c;
+    return out + (length < text.size() ? "…\"" : "\"");
+}
+
 std::string join_or(const std::vector<std::string>& words) {
     std::string out;
     for (std::size_t i = 0; i < words.size(); ++i) {
@@ -70,4 +85,4 @@ std::string join_or(const std::vector<std::string>& words) {
     return out;
 }
 
-}  // namespace tilewright::read
+}  // namespace tilewright
