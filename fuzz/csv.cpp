@@ -6,20 +6,16 @@ using namespace tilewright;
 
 namespace {
 
-template <class T>
-void read_all(std::string_view bytes, read::BulkKind kind,
-              Result<T> (*read_row)(const read::CsvTable&, const read::CsvRow&, const Workload&)) {
-    const auto table = read::read_bulk(bytes, "fuzz.csv", kind);
-    if (!table) return fuzz::check(table.problems());
+void read_all(std::string_view bytes, const OpKind& kind) {
+    const auto file = read::read_bulk(bytes, "fuzz.csv", kind);
+    if (!file) return fuzz::check(file.problems());
     int line = 1;
-    for (const read::CsvRow& row : table->rows) {
+    for (const read::CsvRow& row : file->table.rows) {
         fuzz::require(row.line > line);
         line = row.line;
-        const auto value = read_row(*table, row, Workload{});
-        if (!value) fuzz::check(value.problems());
-        if constexpr (std::is_same_v<T, read::ModelRow>) {
-            if (value) fuzz::require(count_parameters(value->shape).total > 0);
-        }
+        const auto described = read::read_row(*file, row);
+        if (!described) fuzz::check(described.problems());
+        if (described) fuzz::require(decode(kind, encode(kind, *described), {"fuzz.csv", line}).ok());
     }
 }
 
@@ -27,9 +23,6 @@ void read_all(std::string_view bytes, read::BulkKind kind,
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view bytes = fuzz::text(data, size);
-    read_all(bytes, read::BulkKind::Gemm, read::read_gemm_row);
-    read_all(bytes, read::BulkKind::Attention, read::read_attention_row);
-    read_all(bytes, read::BulkKind::Layer, read::read_layer_row);
-    read_all(bytes, read::BulkKind::Model, read::read_model_row);
+    for (const OpKind& kind : op_kinds()) read_all(bytes, kind);
     return 0;
 }

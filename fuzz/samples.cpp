@@ -1,6 +1,6 @@
 // Any bytes as samples, one JSON object a line.
 #include "target.h"
-#include "tilewright/sample.h"
+#include "tilewright/read.h"
 
 using namespace tilewright;
 

@@ -46,6 +46,7 @@ const std::map<std::string, std::string> stage_of_header = {
     {"result", "quantity"}, {"workload", "shape"},    {"names", "shape"},    {"device_names", "device"},
     {"cost_names", "cost"}, {"correction", "device"}, {"profile", "device"}, {"figure", "experiment"},
     {"cluster", "device"},  {"plan_names", "plan"},   {"report", "answer"},  {"runtime", "ops"},
+    {"codec", "ops"},
 };
 
 /// The folders that may see a third-party library, by how its include begins.

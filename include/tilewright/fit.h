@@ -23,8 +23,8 @@ struct Observation {
     std::uint64_t kin = 0;  ///< equal for shapes too alike to be on both sides of a split
 };
 
-/// The kernels among samples (gemm, attention, stream); samples without a time are left out.
-std::vector<Observation> observe(const std::vector<Sample>& samples);
+/// The kernels among samples (gemm, attention, stream, collective); samples without a time are left out.
+Result<std::vector<Observation>> observe(const std::vector<Sample>& samples);
 
 /// What tells kin apart where a sample names no family: a hash of layout, n and k, or of heads, key heads and head
 /// size.

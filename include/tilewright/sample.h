@@ -1,26 +1,26 @@
 // One timed kernel or layer with everything needed to trust it. Written one JSON object a line, see docs/samples.md.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "tilewright/codec.h"
 #include "tilewright/result.h"
 
 namespace tilewright {
-
-/// Named values in order; numbers are kept as the text they were written with.
-using Fields = std::vector<std::pair<std::string, std::string>>;
-
-/// The value of `name`, or empty.
-std::optional<std::string_view> find_field(const Fields& fields, std::string_view name);
 
 /// How the clock was treated: settled on the kernel itself, rested to the top, or read beside a short sample.
 enum class ClockMode { Sustained, Burst, Quick };
 
 enum class SampleStatus { Ok, Unsupported, Failed };
+
+template <>
+inline constexpr std::array<NameTable<ClockMode>, 3> names<ClockMode>{
+    {{"sustained", ClockMode::Sustained}, {"burst", ClockMode::Burst}, {"quick", ClockMode::Quick}}};
+template <>
+inline constexpr std::array<NameTable<SampleStatus>, 3> names<SampleStatus>{
+    {{"ok", SampleStatus::Ok}, {"unsupported", SampleStatus::Unsupported}, {"failed", SampleStatus::Failed}}};
 
 /// Times of one launch in microseconds over the kept repeats.
 struct TimeStatistics {
@@ -65,6 +65,9 @@ struct Run {
     friend bool operator==(const Run&, const Run&) = default;
 };
 
+inline constexpr std::string_view sample_schema = "tilewright.sample/1";
+inline constexpr std::string_view run_schema = "tilewright.run/1";
+
 /// What makes two samples the same measurement: op, sizes, device, clock mode.
 std::string key(const Sample& sample);
 
@@ -72,15 +75,12 @@ std::string key(const Sample& sample);
 std::string to_line(const Sample& sample);
 std::string to_line(const Run& run);
 
-/// A file of samples as read.
+/// A file of samples as read (read.h).
 struct SampleFile {
     std::vector<Run> runs;
     std::vector<Sample> samples;
     bool torn = false;  ///< the last line was cut off and left out
 };
-
-/// Reads JSON Lines. A last line without newline that does not parse is a torn one; any other bad line is a problem.
-Result<SampleFile> read_samples(std::string_view text, const std::string& where);
 
 /// Median, minimum and spread of launch times in microseconds; zero repeats give zeros.
 TimeStatistics summarize(std::vector<double> times_us);

@@ -12,6 +12,7 @@
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "files/output.h"
+#include "read/bulk.h"
 
 namespace tilewright::cli {
 namespace {
@@ -27,7 +28,7 @@ std::size_t cells_in(std::string_view row) {
 
 const BulkColumns* find_kind(std::string_view name) {
     for (const BulkColumns& kind : bulk_columns()) {
-        if (kind.name == name) return &kind;
+        if (kind.kind == name) return &kind;
     }
     return nullptr;
 }
@@ -41,12 +42,13 @@ public:
     bool keep_going = false;
     bool to_file = false;
 
-    Result<int> run(const read::CsvTable& table) {
+    Result<int> run(const read::BulkFile& file) {
+        const read::CsvTable& table = file.table;
         warn_of_taken_columns(table);
         write(std::string(table.header) + "," + std::string(kind_.added));
         Progress progress("rows", to_file);
         for (std::size_t i = 0; i < table.rows.size() && problems_.empty() && !interrupted(); ++i) {
-            price_row(table, table.rows[i]);
+            price_row(file, table.rows[i]);
             progress.step();
         }
         if (problems_.empty() && !interrupted()) problems_ = output_.finish();
@@ -66,20 +68,23 @@ private:
         }
     }
 
-    void price_row(const read::CsvTable& table, const read::CsvRow& row) {
+    void price_row(const read::BulkFile& file, const read::CsvRow& row) {
         std::string line(row.text);
-        const Problems problems = kind_.price(table, row, context_, line);
-        if (problems.empty()) return write(line);
+        const Result<Described> described = read::read_row(file, row, context_.defaults);
+        if (described) {
+            kind_.price(*described, context_, line);
+            return write(line);
+        }
         if (!keep_going) {
-            problems_ = problems;
+            problems_ = described.problems();
             return;
         }
         ++bad_rows_;
-        for (const Problem& problem : problems) {
+        for (const Problem& problem : described.problems()) {
             if (bad_rows_ > warnings_shown) break;
             warn(session_, problem.where + ":" + std::to_string(problem.line) + ": " + problem.what);
         }
-        const std::size_t width = table.columns.size() + split(kind_.added, ',').size();
+        const std::size_t width = file.table.columns.size() + split(kind_.added, ',').size();
         write(line.append(width - std::min(width, cells_in(row.text)), ','));
     }
 
@@ -140,10 +145,10 @@ Result<int> predict_in_bulk(const Arguments& arguments, Session& session) {
     bulk.to_file = output != "-";
     const Result<std::string> bytes = read_whole(input, read::max_csv_bytes);
     if (!bytes) return bytes.problems();
-    const Result<read::CsvTable> table = read::read_bulk(*bytes, input, kind->kind);
-    if (!table) return table.problems();
+    const Result<read::BulkFile> file = read::read_bulk(*bytes, input, *find_op_kind(name));
+    if (!file) return file.problems();
     remember_interrupts();
-    return bulk.run(*table);
+    return bulk.run(*file);
 }
 
 }  // namespace tilewright::cli

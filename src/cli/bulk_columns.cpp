@@ -21,8 +21,8 @@ void append_times(std::string& line, const Cost& cost) {
     for (const Seconds time : {cost.time, cost.low, cost.high}) append_rounded(line, in_microseconds(time));
 }
 
-void price_gemm(const read::GemmRow& row, const BulkContext& context, std::string& line) {
-    const Cost cost = context.pricer(row.clock).price(row.gemm);
+void price_gemm(const Described& row, const BulkContext& context, std::string& line) {
+    const Cost cost = context.pricer(row.clock).price(std::get<Gemm>(row.work));
     append_times(line, cost);
     append_field(line, name_of(cost.bound));
     append_field(line, std::int64_t{cost.tile_m});
@@ -31,8 +31,8 @@ void price_gemm(const read::GemmRow& row, const BulkContext& context, std::strin
     append_field(line, name_of(cost.evidence));
 }
 
-void price_attention(const read::AttentionRow& row, const BulkContext& context, std::string& line) {
-    const Cost cost = context.pricer(row.clock).price(row.attention);
+void price_attention(const Described& row, const BulkContext& context, std::string& line) {
+    const Cost cost = context.pricer(row.clock).price(std::get<Attention>(row.work));
     append_times(line, cost);
     append_field(line, name_of(cost.bound));
     append_rounded(line, cost.waves);
@@ -58,8 +58,11 @@ Size size_of_layer(Shape shape, const Workload& workload) {
     return {two.params - one.params, two.memory - one.memory};
 }
 
-void append_stack(std::string& line, const OpGraph& graph, const Pricer& pricer, const Size& size) {
-    const Cost cost = price(graph, pricer).sum;
+void price_stack(const Described& row, const BulkContext& context, std::string& line) {
+    const auto& [shape, workload, whole] = std::get<Stack>(row.work);
+    const OpGraph graph = lower(row);
+    const Cost cost = price(graph, context.pricer(row.clock)).sum;
+    const Size size = whole ? size_of(shape, workload) : size_of_layer(shape, workload);
     append_times(line, cost);
     append_field(line, size.params);
     append_field(line, total_flops(graph).value);
@@ -67,32 +70,11 @@ void append_stack(std::string& line, const OpGraph& graph, const Pricer& pricer,
     append_field(line, name_of(cost.evidence));
 }
 
-void price_layer(const read::ModelRow& row, const BulkContext& context, std::string& line) {
-    append_stack(line, lower_layer(row.shape, row.workload), context.pricer(row.workload.clock),
-                 size_of_layer(row.shape, row.workload));
-}
-
-void price_model(const read::ModelRow& row, const BulkContext& context, std::string& line) {
-    append_stack(line, lower(row.shape, row.workload), context.pricer(row.workload.clock),
-                 size_of(row.shape, row.workload));
-}
-
-/// Reads a row with Read and prices it with Price.
-template <auto Read, auto Price>
-Problems read_and_price(const read::CsvTable& table, const read::CsvRow& row, const BulkContext& context,
-                        std::string& line) {
-    const auto value = Read(table, row, context.defaults);
-    if (!value) return value.problems();
-    Price(*value, context, line);
-    return {};
-}
-
 constexpr std::array<BulkColumns, 4> kinds = {{
-    {"gemm", read::BulkKind::Gemm, gemm_added, read_and_price<read::read_gemm_row, price_gemm>},
-    {"attention", read::BulkKind::Attention, attention_added,
-     read_and_price<read::read_attention_row, price_attention>},
-    {"layer", read::BulkKind::Layer, stack_added, read_and_price<read::read_layer_row, price_layer>},
-    {"model", read::BulkKind::Model, stack_added, read_and_price<read::read_model_row, price_model>},
+    {"gemm", gemm_added, price_gemm},
+    {"attention", attention_added, price_attention},
+    {"layer", stack_added, price_stack},
+    {"model", stack_added, price_stack},
 }};
 
 }  // namespace

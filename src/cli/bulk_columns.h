@@ -1,11 +1,11 @@
-// The kinds of bulk files: how a row of each is read and priced, and the columns that are added to it.
+// The kinds of bulk files that are priced, and the columns that are added to a row.
 #pragma once
 
 #include <span>
 #include <string>
 #include <string_view>
 
-#include "read/bulk.h"
+#include "tilewright/codec.h"
 #include "tilewright/cost.h"
 
 namespace tilewright::cli {
@@ -20,13 +20,11 @@ struct BulkContext {
 };
 
 struct BulkColumns {
-    std::string_view name;  ///< of the kind, as typed
-    read::BulkKind kind;
+    std::string_view kind;   ///< of op, as typed
     std::string_view added;  ///< as in the header
 
-    /// Appends the added columns to `line`, or gives what is wrong with the row.
-    Problems (*price)(const read::CsvTable& table, const read::CsvRow& row, const BulkContext& context,
-                      std::string& line);
+    /// Appends the added columns to `line`.
+    void (*price)(const Described& row, const BulkContext& context, std::string& line);
 };
 
 /// gemm, attention, layer, model.

@@ -1,83 +1,15 @@
-// Rows go through the reader of bulk files, so that what is priced is what `--shapes` prints.
 #include "cli/experiment_rows.h"
 
 #include <algorithm>
-#include <cassert>
 #include <set>
 
 #include "cli/arguments.h"
-#include "read/bulk.h"
 #include "render/csv.h"
+#include "tilewright/codec.h"
 #include "tilewright/device_names.h"
 
 namespace tilewright::cli {
 namespace {
-
-/// What a streaming kernel reads and writes, in tensors of its rows and width.
-struct Traffic {
-    std::string_view kind;
-    StreamKind family;
-    double reads, writes;
-};
-
-constexpr Traffic traffic[] = {{"layernorm", StreamKind::Norm, 1, 1},
-                               {"rmsnorm", StreamKind::RmsNorm, 1, 1},
-                               {"softmax", StreamKind::Softmax, 1, 1},
-                               {"gelu", StreamKind::Pointwise, 1, 1},
-                               {"residual", StreamKind::Pointwise, 2, 1}};
-
-Result<Stream> read_stream_row(const read::CsvTable& table, const read::CsvRow& row) {
-    read::CsvCells cells(table, row);
-    std::vector<std::string> known;
-    for (const Traffic& one : traffic) known.emplace_back(one.kind);
-    const std::string kind = cells.choice("kind", known).value_or("");
-    Stream stream;
-    stream.rows = cells.integer("rows", read::sizes);
-    stream.width = cells.integer("width", read::sizes);
-    const Precision precision = cells.word<Precision>("dtype").value_or(Precision::Bf16);
-    stream.form = cells.word<StreamForm>("form").value_or(StreamForm::Fused);
-    if (!cells.clean()) return cells.problems();
-    for (const Traffic& one : traffic) {
-        if (one.kind != kind) continue;
-        const double bytes =
-            static_cast<double>(stream.rows) * static_cast<double>(stream.width) * element_bytes(precision);
-        stream.kind = one.family;
-        stream.read = {one.reads * bytes};
-        stream.written = {one.writes * bytes};
-    }
-    return stream;
-}
-
-template <class Work>
-void append(OpGraph& graph, std::string_view name, const Work& work) {
-    Op op;
-    op.name = name;
-    op.work = work;
-    graph.ops.push_back(op);
-}
-
-void append(OpGraph& graph, const OpGraph& more) {
-    graph.ops.insert(graph.ops.end(), more.ops.begin(), more.ops.end());
-}
-
-/// Appends the kernels of one row; the problems of the row when it has any.
-Problems append_row(OpGraph& graph, const std::string& kind, const read::CsvTable& table, const read::CsvRow& row) {
-    const auto take = [&](const auto& read, auto put) {
-        if (!read) return read.problems();
-        put(*read);
-        return Problems{};
-    };
-    if (kind == "gemm")
-        return take(read_gemm_row(table, row), [&](const auto& r) { append(graph, "product", r.gemm); });
-    if (kind == "attention")
-        return take(read_attention_row(table, row), [&](const auto& r) { append(graph, "attention", r.attention); });
-    if (kind == "stream") return take(read_stream_row(table, row), [&](const auto& r) { append(graph, "stream", r); });
-    if (kind == "layer") {
-        return take(read_layer_row(table, row),
-                    [&](const auto& r) { append(graph, lower_layer(r.shape, r.workload)); });
-    }
-    return take(read_model_row(table, row), [&](const auto& r) { append(graph, lower(r.shape, r.workload)); });
-}
 
 std::string line_of(const Fields& columns, std::string std::pair<std::string, std::string>::*part) {
     std::string line;
@@ -104,17 +36,14 @@ std::string identity(const std::string& kind, Fields sizes) {
 
 Result<std::vector<OpGraph>> kernels_of(const std::vector<SweepPoint>& points, const std::string& where) {
     std::vector<OpGraph> graphs(points.size());
-    const std::size_t rows = points.empty() ? 0 : points.front().rows.size();
-    for (std::size_t i = 0; i < rows; ++i) {
-        const std::string& kind = points.front().rows[i].kind;
-        std::string text = line_of(points.front().rows[i].columns, &Fields::value_type::first);
-        for (const SweepPoint& point : points) text += line_of(point.rows[i].columns, &Fields::value_type::second);
-        const Result<read::CsvTable> table = read::read_csv(text, where + ", rows of " + kind);
-        if (!table) return table.problems();
-        assert(table->rows.size() == points.size());
-        for (std::size_t p = 0; p < points.size(); ++p) {
-            const Problems bad = append_row(graphs[p], kind, *table, table->rows[p]);
-            if (!bad.empty()) return bad;
+    for (std::size_t p = 0; p < points.size(); ++p) {
+        for (const Row& row : points[p].rows) {
+            const std::string place = where + ", a row of " + row.kind + " at " + points[p].x + ", " + points[p].series;
+            const Result<Described> described = decode(*find_op_kind(row.kind), row.columns, {place, 0});
+            if (!described) return described.problems();
+            const OpGraph kernels = lower(*described);
+            if (kernels.ops.empty()) return Problem{place, 0, "is not one kernel to us", "name another kernel or form"};
+            graphs[p].ops.insert(graphs[p].ops.end(), kernels.ops.begin(), kernels.ops.end());
         }
     }
     return graphs;

@@ -11,7 +11,7 @@
 
 namespace tilewright::cli {
 
-/// The kernels of each point, its rows read as those of a bulk file.
+/// The kernels of each point.
 Result<std::vector<OpGraph>> kernels_of(const std::vector<SweepPoint>& points, const std::string& where);
 
 /// Times of ops by what identifies them, all of one device under one clock.

@@ -6,7 +6,7 @@
 #include "read/bulk.h"
 #include "read/gzip.h"
 #include "tilewright/device_names.h"
-#include "tilewright/sample.h"
+#include "tilewright/read.h"
 
 namespace tilewright::cli {
 namespace {
@@ -19,81 +19,63 @@ Result<std::string> read_text(const std::string& path) {
     return read::gunzip(*bytes, path, largest_sample_file);
 }
 
-Result<Observation> product_of(const read::CsvTable& table, const read::CsvRow& row) {
-    const Result<read::GemmRow> read = read::read_gemm_row(table, row);
-    if (!read) return read.problems();
+std::string group_of(const Gemm& gemm) {
+    return std::string(name_of(gemm.precision)) + (gemm.batch > 1 ? " batched gemm" : " gemm");
+}
+
+std::string group_of(const Attention& attention) { return family_of(attention); }
+
+std::string group_of(const Collective& collective) {
+    return (collective.direct ? "direct " : "") + std::string(name_of(collective.kind));
+}
+
+template <class Work>
+Observation seen_as(const Work& work) {
     Observation seen;
-    seen.op.work = read->gemm;
-    seen.kin = kin_of(read->gemm);
-    seen.family = std::string(name_of(read->gemm.precision)) + (read->gemm.batch > 1 ? " batched gemm" : " gemm");
+    seen.op.work = work;
+    seen.kin = kin_of(work);
+    seen.held_out = held_out_by_kin(seen.kin);
+    seen.family = group_of(work);
     return seen;
 }
 
-Result<Observation> attention_of(const read::CsvTable& table, const read::CsvRow& row) {
-    const Result<read::AttentionRow> read = read::read_attention_row(table, row);
-    if (!read) return read.problems();
-    Observation seen;
-    seen.op.work = read->attention;
-    seen.kin = kin_of(read->attention);
-    seen.family = family_of(read->attention);
-    return seen;
+Observation seen_as(const Described& described) {
+    if (const auto* attention = std::get_if<Attention>(&described.work)) return seen_as(*attention);
+    if (const auto* collective = std::get_if<Collective>(&described.work)) return seen_as(*collective);
+    return seen_as(std::get<Gemm>(described.work));
 }
 
-Result<Observation> collective_of(const read::CsvTable& table, const read::CsvRow& row) {
-    const Result<Collective> read = read::read_collective_row(table, row);
-    if (!read) return read.problems();
-    Observation seen;
-    seen.op.work = *read;
-    seen.kin = kin_of(*read);
-    seen.family = std::string(read->direct ? "direct " : "") + std::string(name_of(read->kind));
-    return seen;
+/// The kind of a file of kernels, told by a column that only it has.
+const OpKind& kind_of(std::string_view header) {
+    const bool attention = header.find("q_len") != std::string_view::npos;
+    const bool collective = header.find("ranks") != std::string_view::npos;
+    return *find_op_kind(attention ? "attention" : collective ? "collective" : "gemm");
 }
-
-/// How each kind of file is told, by a column that only it has, and its rows read.
-struct Form {
-    std::string_view column;
-    read::BulkKind kind;
-    Result<Observation> (*see)(const read::CsvTable& table, const read::CsvRow& row);
-};
-
-constexpr Form forms[] = {{"q_len", read::BulkKind::Attention, attention_of},
-                          {"ranks", read::BulkKind::Collective, collective_of},
-                          {"layout", read::BulkKind::Gemm, product_of}};
 
 /// Rows of a bulk file with a column latency_us. Whole shapes are held out.
 Result<std::vector<Observation>> kernels_of(const std::string& bytes, const std::string& path) {
-    const std::string_view header = std::string_view(bytes).substr(0, bytes.find('\n'));
-    const Form* form = std::find_if(std::begin(forms), std::end(forms) - 1,
-                                    [&](const Form& one) { return header.find(one.column) != std::string_view::npos; });
-    const Result<read::CsvTable> table = read::read_bulk(bytes, path, form->kind);
-    if (!table) return table.problems();
-    if (const Problems missing = read::require_columns(*table, {"latency_us"}); !missing.empty()) return missing;
+    const OpKind& kind = kind_of(std::string_view(bytes).substr(0, bytes.find('\n')));
+    const Result<read::BulkFile> file = read::read_bulk(bytes, path, kind);
+    if (!file) return file.problems();
+    if (const Problems missing = read::require_columns(file->table, {"latency_us"}); !missing.empty()) return missing;
     std::vector<Observation> result;
-    for (const read::CsvRow& row : table->rows) {
-        Result<Observation> seen = form->see(*table, row);
-        if (!seen) return seen.problems();
-        read::CsvCells cells(*table, row);
-        seen->time_s = cells.positive("latency_us") * 1e-6;
-        seen->held_out = held_out_by_kin(seen->kin);
+    for (const read::CsvRow& row : file->table.rows) {
+        const Result<Described> described = read::read_row(*file, row);
+        if (!described) return described.problems();
+        read::CsvCells cells(file->table, row);
+        Observation& seen = result.emplace_back(seen_as(*described));
+        seen.time_s = cells.positive("latency_us") * 1e-6;
         if (!cells.clean()) return cells.problems();
-        result.push_back(std::move(*seen));
     }
     return result;
 }
 
-/// A layer's sizes have the names of the columns of a bulk file, so they are read as one.
 Result<TimedLayer> layer_of(const Sample& sample, const std::string& where) {
-    std::string header, values;
-    for (const auto& [name, value] : sample.sizes) {
-        header += (header.empty() ? "" : ",") + name;
-        values += (values.empty() ? "" : ",") + value;
-    }
-    const std::string text = header + "\n" + values + "\n";
-    const Result<read::CsvTable> table = read::read_bulk(text, where, read::BulkKind::Layer);
-    if (!table) return table.problems();
-    const Result<read::ModelRow> row = read::read_layer_row(*table, table->rows.front());
-    if (!row) return row.problems();
-    return TimedLayer{lower_layer(row->shape, row->workload), sample.time.median_us * 1e-6, sample.clock, "", values};
+    const Result<Described> described = decode(*find_op_kind("layer"), sample.sizes, {where, 0});
+    if (!described) return described.problems();
+    std::string name;
+    for (const auto& field : sample.sizes) name += (name.empty() ? "" : ",") + field.second;
+    return TimedLayer{lower(*described), sample.time.median_us * 1e-6, sample.clock, "", name};
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "files/output.h"
 #include "measure/sample_files.h"
 #include "read/experiment_file.h"
+#include "tilewright/read.h"
 
 namespace tilewright::cli {
 namespace {

@@ -9,7 +9,6 @@
 #include "files/output.h"
 #include "measure/sample_files.h"
 #include "render/json.h"
-#include "sample/names.h"
 
 namespace tilewright::cli {
 namespace {

@@ -315,21 +315,21 @@ TEST(Streams, AreReadAsTheLoweringNamesThem) {
     sample.time.median_us = 10.0;
     sample.sizes = {{"kind", "rmsnorm"}, {"pass", "backward"}, {"form", "eager"}, {"rows", "100"}, {"width", "64"}};
     sample.tags = {{"source", "pytorch"}};
-    const Stream stream = std::get<Stream>(observe({sample}).at(0).op.work);
+    const Stream stream = std::get<Stream>(observe({sample})->at(0).op.work);
     EXPECT_EQ(stream.kind, StreamKind::RmsNormBackward);
     EXPECT_EQ(stream.form, StreamForm::Eager);
     EXPECT_EQ(stream.read.value, 5 * 2 * 100 * 64) << "three tensors for the input's gradient, two for the weight's";
     sample.sizes[0].second = "swiglu";
     sample.sizes[2].second = "compiled";
-    const Stream gate = std::get<Stream>(observe({sample}).at(0).op.work);
+    const Stream gate = std::get<Stream>(observe({sample})->at(0).op.work);
     EXPECT_EQ(gate.kind, StreamKind::GateBackward);
     EXPECT_EQ(gate.form, StreamForm::Compiled);
     sample.sizes[2].second = "eager";
-    EXPECT_TRUE(observe({sample}).empty()) << "several kernels";
+    EXPECT_TRUE(observe({sample})->empty()) << "several kernels";
     sample.sizes[0].second = "crossentropy";
-    EXPECT_TRUE(observe({sample}).empty()) << "of bf16, where eager losses are of fp32";
+    EXPECT_TRUE(observe({sample})->empty()) << "of bf16, where eager losses are of fp32";
     sample.bytes = 1e6;
-    EXPECT_EQ(std::get<Stream>(observe({sample}).at(0).op.work).kind, StreamKind::LossGradient);
+    EXPECT_EQ(std::get<Stream>(observe({sample})->at(0).op.work).kind, StreamKind::LossGradient);
 }
 
 TEST(Power, IsFoundFromClocksAndTimes) {

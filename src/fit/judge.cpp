@@ -1,6 +1,5 @@
 #include "fit/judge.h"
 
-#include "sample/names.h"
 #include "tilewright/device_names.h"
 
 namespace tilewright {

@@ -1,35 +1,24 @@
 // One op to be timed, as a family name and named values: a row of a bulk CSV, a point of a sweep, the key of a sample.
-// The columns of each family are one table (case.cpp), shared by flags, CSV files, the generator and the samples.
+// Its columns are those of the codec, as far as this program runs them.
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "tilewright/result.h"
-#include "tilewright/sample.h"
+#include "tilewright/codec.h"
 
 namespace tilewright::measure {
 
-/// A value that describes an op. `fallback` is used when a row does not give it; an empty one means it is required.
-struct Column {
-    std::string_view name;
-    std::string_view fallback;
-    std::string_view words;  ///< the words it may be, separated by '|'; empty: a whole number, at least 0
-    std::string_view help;
-};
-
-/// A family of ops and what describes one of them.
+/// A family of ops and what describes one of them here.
 struct CaseKind {
     std::string_view op;
-    std::span<const Column> columns;
+    std::vector<Column> columns;
 };
 
-/// gemm, attention, stream, layer, bandwidth, launch, collective.
-std::span<const CaseKind> case_kinds();
+/// gemm, attention, stream, bandwidth, launch, collective.
+const std::vector<CaseKind>& case_kinds();
 const CaseKind* find_case_kind(std::string_view op);
 
 /// One op: every column of its family has a value, in the table's order. `tags` are passed through (family, split).
@@ -38,7 +27,7 @@ struct Case {
     Fields sizes;
     Fields tags;
 
-    /// A value that the table says is a whole number.
+    /// A value that the table says is a number.
     std::int64_t integer(std::string_view column) const;
     /// A value that the table says is a word.
     std::string_view word(std::string_view column) const;

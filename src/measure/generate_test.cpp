@@ -5,9 +5,10 @@
 #include <map>
 #include <set>
 
-#include "measure/csv.h"
 #include "measure/draw.h"
 #include "measure/sample_files.h"
+#include "read/csv.h"
+#include "tilewright/read.h"
 
 namespace tilewright::measure {
 namespace {
@@ -17,12 +18,12 @@ TEST(Generate, EverySetIsRepeatableDistinctAndMakesValidCases) {
         const auto text = generate_csv(set.name, 150, 7);
         ASSERT_TRUE(text.ok()) << set.name;
         EXPECT_EQ(*text, *generate_csv(set.name, 150, 7)) << set.name;
-        const auto rows = read_csv(*text, std::string(set.name));
-        ASSERT_TRUE(rows.ok());
-        EXPECT_EQ(rows->size(), 150U) << set.name;
+        const auto table = read::read_csv(*text, std::string(set.name));
+        ASSERT_TRUE(table.ok());
+        EXPECT_EQ(table->rows.size(), 150U) << set.name;
         std::set<Fields> seen;
-        for (const CsvRow& row : *rows) {
-            const auto what = make_case(set.op, row.values, "set", row.line);
+        for (const read::CsvRow& row : table->rows) {
+            const auto what = make_case(set.op, *read::fields_of(*table, row), "set", row.line);
             ASSERT_TRUE(what.ok()) << set.name << ": " << what.problems().front().what;
             EXPECT_TRUE(seen.insert(what->sizes).second) << set.name << " line " << row.line;
             EXPECT_EQ(find_field(what->tags, "split"), split_of(*find_field(what->tags, "family")));
@@ -82,7 +83,7 @@ TEST(Generate, NeighboursShareAFamily) {
 Sample timed(const char* m, double us, double cycles) {
     Sample sample;
     sample.op = "gemm";
-    sample.sizes = {{"m", m}};
+    sample.sizes = {{"layout", "TN"}, {"m", m}, {"n", "8"}, {"k", "8"}, {"batch", "1"}};
     sample.device = "d";
     sample.time = summarize({us});
     sample.cycles = cycles;

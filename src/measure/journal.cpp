@@ -11,6 +11,7 @@
 #include "files/input.h"
 #include "files/output.h"
 #include "measure/case.h"
+#include "tilewright/read.h"
 
 namespace tilewright::measure {
 namespace {

@@ -8,7 +8,6 @@
 #include "measure/case.h"
 #include "measure/generate.h"
 #include "measure/range.h"
-#include "sample/names.h"
 
 namespace tilewright::measure {
 namespace {
@@ -148,8 +147,8 @@ Result<Options> parse_options(const std::vector<std::string>& arguments) {
 
 std::string help_text() {
     std::string text =
-        "tilewright-measure: times kernels and layers on the GPU and appends samples, one JSON object a line\n\n"
-        "  tilewright-measure gemm|attention|stream|layer|bandwidth|launch|collective [--COLUMN LIST…] [--from FILE] "
+        "tilewright-measure: times kernels on the GPU and appends samples, one JSON object a line\n\n"
+        "  tilewright-measure gemm|attention|stream|bandwidth|launch|collective [--COLUMN LIST…] [--from FILE] "
         "[--out "
         "FILE]\n"
         "  tilewright-measure peaks [--out FILE]          best products, bandwidths, launch cost\n"
@@ -166,11 +165,13 @@ std::string help_text() {
         for (const Column& column : kind.columns) {
             const std::string fallback =
                 column.fallback.empty() ? "" : " (default " + std::string(column.fallback) + ")";
-            const std::string words = column.words.empty() ? "" : ": " + std::string(column.words);
+            std::string words;
+            for (const std::string_view word : column.words) words += (words.empty() ? ": " : "|") + std::string(word);
             text +=
                 "  " + padded("--" + std::string(column.name), 20) + std::string(column.help) + words + fallback + "\n";
         }
     }
+    std::erase(text, '`');
     text += "\nsets of generate\n";
     for (const ShapeSet& set : shape_sets()) {
         text += "  " + padded(std::string(set.name), 20) + std::string(set.help) + "\n";

@@ -11,7 +11,7 @@
 
 #include "files/input.h"
 #include "read/gzip.h"
-#include "sample/names.h"
+#include "tilewright/read.h"
 
 namespace tilewright::measure {
 namespace {

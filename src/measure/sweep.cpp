@@ -4,12 +4,17 @@
 #include <cstdio>
 #include <random>
 
-#include "measure/csv.h"
 #include "measure/range.h"
-#include "sample/names.h"
+#include "read/csv.h"
 
 namespace tilewright::measure {
 namespace {
+
+/// A row of a file, or one combination of lists.
+struct Named {
+    int line = 0;
+    Fields values;
+};
 
 /// One list of values for a column.
 struct Axis {
@@ -32,11 +37,11 @@ Result<std::vector<Axis>> axes_of(const Fields& columns) {
 }
 
 /// Every combination, the last axis moving fastest.
-std::vector<CsvRow> product(const std::vector<Axis>& axes) {
-    std::vector<CsvRow> rows = {CsvRow{}};
+std::vector<Named> product(const std::vector<Axis>& axes) {
+    std::vector<Named> rows = {Named{}};
     for (const Axis& axis : axes) {
-        std::vector<CsvRow> longer;
-        for (const CsvRow& row : rows) {
+        std::vector<Named> longer;
+        for (const Named& row : rows) {
             for (const std::string& value : axis.values) {
                 longer.push_back(row);
                 longer.back().values.emplace_back(axis.column, value);
@@ -47,8 +52,24 @@ std::vector<CsvRow> product(const std::vector<Axis>& axes) {
     return rows;
 }
 
-Result<std::vector<CsvRow>> rows_of(const Options& options, std::string_view csv) {
-    if (!options.from.empty()) return read_csv(csv, options.from);
+Result<std::vector<Named>> rows_in(std::string_view csv, const std::string& where) {
+    const auto table = read::read_csv(csv, where);
+    if (!table) return table.problems();
+    std::vector<Named> rows;
+    Problems problems;
+    for (const read::CsvRow& row : table->rows) {
+        auto values = read::fields_of(*table, row);
+        if (values)
+            rows.push_back({row.line, std::move(*values)});
+        else
+            problems.insert(problems.end(), values.problems().begin(), values.problems().end());
+    }
+    if (!problems.empty()) return problems;
+    return rows;
+}
+
+Result<std::vector<Named>> rows_of(const Options& options, std::string_view csv) {
+    if (!options.from.empty()) return rows_in(csv, options.from);
     const auto axes = axes_of(options.columns);
     if (!axes) return axes.problems();
     constexpr double most = 5e6;
@@ -123,7 +144,7 @@ Result<std::vector<Job>> plan_jobs(const Options& options, std::string_view csv)
     const int answers = options.verb == "gemm" ? std::max(options.autotune, 1) : 1;
     std::vector<Job> jobs;
     Problems problems;
-    for (const CsvRow& row : *rows) {
+    for (const Named& row : *rows) {
         auto what = make_case(options.verb, row.values, where, row.line);
         if (!what) {
             problems.insert(problems.end(), what.problems().begin(), what.problems().end());

@@ -9,7 +9,7 @@
 #include <fstream>
 
 #include "measure/range.h"
-#include "sample/names.h"
+#include "tilewright/read.h"
 
 namespace tilewright::measure {
 namespace {
@@ -218,14 +218,14 @@ TEST(Sweep, AFileFromBeforeAColumnWasAddedIsStillResumed) {
     FakeBench bench;
     sweep_into(file.path, jobs, bench);
     const std::string now = file.text();
-    const std::string batch = "\"batch\":1,";
+    const std::string dtype = ",\"dtype\":\"bf16\"";
     std::string before;
     for (std::size_t at = 0, next = 0; at < now.size(); at = next) {
-        const std::size_t found = now.find(batch, at);
+        const std::size_t found = now.find(dtype, at);
         before += now.substr(at, found - at);
-        next = found == std::string::npos ? now.size() : found + batch.size();
+        next = found == std::string::npos ? now.size() : found + dtype.size();
     }
-    ASSERT_EQ(now.size() - before.size(), 3 * batch.size());
+    ASSERT_EQ(now.size() - before.size(), 3 * dtype.size());
     std::ofstream(file.path, std::ios::trunc) << before;
     EXPECT_EQ(sweep_into(file.path, jobs, bench).skipped, 3U);
 }

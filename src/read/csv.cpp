@@ -49,19 +49,20 @@ std::string unquoted(std::string_view inside) {
     return out;
 }
 
-/// The cells of a row that end_of_row found, quotes removed.
-std::vector<std::string> split(std::string_view row) {
-    std::vector<std::string> cells;
+/// The cells of a row that end_of_row found, trimmed; one that was quoted lives in `own`.
+std::vector<std::string_view> split(std::string_view row, std::forward_list<std::string>& own) {
+    std::vector<std::string_view> cells;
+    cells.reserve(16);
     for (std::size_t at = 0; at <= row.size(); ++at) {
-        std::string cell;
-        if (at < row.size() && row[at] == '"') {
-            const std::size_t past = past_quoted(row, at).value_or(row.size());
-            cell = unquoted(row.substr(at + 1, past - at - 2));
-            at = past;
+        const bool is_quoted = at < row.size() && row[at] == '"';
+        const std::size_t past = is_quoted ? past_quoted(row, at).value_or(row.size()) : at;
+        const std::size_t end = std::min(row.find(',', past), row.size());
+        std::string_view cell = row.substr(past, end - past);
+        if (is_quoted) {
+            own.push_front(unquoted(row.substr(at + 1, past - at - 2)).append(cell));
+            cell = own.front();
         }
-        const std::size_t end = std::min(row.find(',', at), row.size());
-        cell += row.substr(at, end - at);
-        cells.push_back(std::move(cell));
+        cells.push_back(trimmed(cell));
         at = end;
     }
     return cells;
@@ -87,7 +88,8 @@ void take_row(CsvTable& table, int line, std::string_view text) {
         return;
     }
     table.header = text;
-    for (const std::string& cell : split(text)) table.columns.emplace_back(trimmed(cell));
+    std::forward_list<std::string> own;
+    for (const std::string_view cell : split(text, own)) table.columns.emplace_back(cell);
 }
 
 }  // namespace
@@ -124,7 +126,16 @@ Problems require_columns(const CsvTable& table, const std::vector<std::string>& 
     return problems;
 }
 
-CsvCells::CsvCells(const CsvTable& table, const CsvRow& row) : table_(table), line_(row.line), cells_(split(row.text)) {
+Result<tilewright::Fields> fields_of(const CsvTable& table, const CsvRow& row) {
+    const CsvCells cells(table, row);
+    if (!cells.clean()) return cells.problems();
+    tilewright::Fields fields;
+    for (std::size_t i = 0; i < table.columns.size(); ++i) fields.emplace_back(table.columns[i], cells.at(i));
+    return fields;
+}
+
+CsvCells::CsvCells(const CsvTable& table, const CsvRow& row) : table_(table), line_(row.line) {
+    cells_ = split(row.text, unquoted_);
     if (cells_.size() == table.columns.size()) return;
     report(
         "the row has " + std::to_string(cells_.size()) + " cells, the header " + std::to_string(table.columns.size()),
@@ -135,7 +146,7 @@ CsvCells::CsvCells(const CsvTable& table, const CsvRow& row) : table_(table), li
 std::string_view CsvCells::text(std::string_view column) const {
     const auto found = std::find(table_.columns.begin(), table_.columns.end(), column);
     if (found == table_.columns.end()) return {};
-    return trimmed(cells_[static_cast<std::size_t>(found - table_.columns.begin())]);
+    return cells_[static_cast<std::size_t>(found - table_.columns.begin())];
 }
 
 std::int64_t CsvCells::integer(std::string_view column, Range range) {
@@ -170,19 +181,6 @@ std::optional<bool> CsvCells::flag(std::string_view column) {
     if (cell == "1" || cell == "true") return true;
     if (cell == "0" || cell == "false") return false;
     refuse(column, "0 or 1");
-    return std::nullopt;
-}
-
-bool CsvCells::required_flag(std::string_view column) {
-    if (text(column).empty()) refuse(column, "0 or 1");
-    return flag(column).value_or(false);
-}
-
-std::optional<std::string> CsvCells::choice(std::string_view column, const std::vector<std::string>& known) {
-    const std::string_view seen = text(column);
-    if (seen.empty()) return std::nullopt;
-    if (std::find(known.begin(), known.end(), seen) != known.end()) return std::string(seen);
-    refuse_word(column, seen, known);
     return std::nullopt;
 }
 

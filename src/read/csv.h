@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <forward_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,7 @@
 
 #include "quantity/suggest.h"
 #include "read/fields.h"
+#include "tilewright/codec.h"
 
 namespace tilewright::read {
 
@@ -36,6 +38,9 @@ class CsvCells {
 public:
     CsvCells(const CsvTable& table, const CsvRow& row);
 
+    /// By place; trimmed, and empty where the file has no such column.
+    std::string_view at(std::size_t column) const { return column < cells_.size() ? cells_[column] : ""; }
+
     std::int64_t integer(std::string_view column, Range range);  ///< required; 0 after a problem
     std::optional<std::int64_t> optional_integer(std::string_view column, Range range);
 
@@ -44,10 +49,6 @@ public:
     std::string label(std::string_view column) const { return std::string(text(column)); }  ///< any words
 
     std::optional<bool> flag(std::string_view column);  ///< 0, 1, false, true
-    bool required_flag(std::string_view column);
-
-    /// One of `known`, for words that stand for no enumeration.
-    std::optional<std::string> choice(std::string_view column, const std::vector<std::string>& known);
 
     template <class E>
     std::optional<E> word(std::string_view column) {
@@ -77,9 +78,13 @@ private:
 
     const CsvTable& table_;
     int line_;
-    std::vector<std::string> cells_;
+    std::vector<std::string_view> cells_;  ///< views of the row, or of `unquoted_`
+    std::forward_list<std::string> unquoted_;
     Problems problems_;
 };
+
+/// A row by the names of its columns.
+Result<tilewright::Fields> fields_of(const CsvTable& table, const CsvRow& row);
 
 /// Reports every one of `required` that the header lacks.
 Problems require_columns(const CsvTable& table, const std::vector<std::string>& required);

@@ -1,71 +1,93 @@
-// A sample as a line of JSON and back.
+// A sample as a line of JSON; reading one back is `read_samples`.
 #include "tilewright/sample.h"
 
-#include <algorithm>
-
-#include "sample/json_line.h"
-#include "sample/names.h"
+#include <charconv>
+#include <cmath>
 
 namespace tilewright {
 namespace {
 
-constexpr std::string_view sample_schema = "tilewright.sample/1";
-constexpr std::string_view run_schema = "tilewright.run/1";
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-/// A count as it was written; what no run could have counted becomes 0 or the largest int.
-int count_of(const JsonLine& line, std::string_view name) {
-    const double value = line.number(name);
-    return value > 0.0 ? static_cast<int>(std::min(value, 2147483647.0)) : 0;
-}
-
-Sample sample_of(const JsonLine& line) {
-    Sample sample;
-    sample.op = line.text("op");
-    sample.sizes = line.object("sizes");
-    sample.device = line.text("device");
-    sample.clock = find_named<ClockMode>(line.text("clock")).value_or(ClockMode::Quick);
-    sample.status = find_named<SampleStatus>(line.text("status")).value_or(SampleStatus::Failed);
-    sample.reason = line.text("reason");
-    sample.time = {line.number("time_us"),    line.number("min_us"),     line.number("mad_us"),
-                   line.number("iqr_us"),     count_of(line, "repeats"), count_of(line, "discarded"),
-                   count_of(line, "launches")};
-    sample.clock_mhz = line.number("clock_mhz");
-    sample.cycles = line.number("cycles");
-    sample.power_w = line.number("power_w");
-    sample.energy_j = line.number("energy_j");
-    sample.flops = line.number("flops");
-    sample.bytes = line.number("bytes");
-    sample.facts = line.object("facts");
-    sample.tags = line.object("tags");
-    sample.run = line.text("run");
-    return sample;
-}
-
-/// Adds what the line holds; gives what is wrong with it, or nothing.
-std::string add_line(std::string_view text, SampleFile& file) {
-    const std::optional<JsonLine> line = parse_json_line(text);
-    if (!line) return "not a line of JSON as samples are written";
-    const std::string schema = line->text("schema");
-    if (schema == run_schema) {
-        file.runs.push_back({line->text("run"), line->object("facts")});
-    } else if (schema != sample_schema) {
-        return "schema is '" + schema + "', not " + std::string(sample_schema);
-    } else if (!find_named<ClockMode>(line->text("clock")) || !find_named<SampleStatus>(line->text("status"))) {
-        return "clock or status is not a known word";
-    } else {
-        file.samples.push_back(sample_of(*line));
+/// Whether the text is a number as JSON writes one, so that it needs no quotes.
+bool is_json_number(std::string_view text) {
+    std::size_t at = 0;
+    const auto digits = [&] {
+        const std::size_t start = at;
+        while (at < text.size() && is_digit(text[at])) ++at;
+        return at - start;
+    };
+    if (at < text.size() && text[at] == '-') ++at;
+    const std::size_t first = at;
+    const std::size_t whole = digits();
+    if (whole == 0 || (whole > 1 && text[first] == '0')) return false;
+    if (at < text.size() && text[at] == '.') {
+        ++at;
+        if (digits() == 0) return false;
     }
-    return "";
+    if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
+        ++at;
+        if (at < text.size() && (text[at] == '+' || text[at] == '-')) ++at;
+        if (digits() == 0) return false;
+    }
+    return at == text.size();
 }
+
+std::string in_quotes(std::string_view text) {
+    constexpr std::string_view hex = "0123456789abcdef";
+    std::string out = "\"";
+    for (const char c : text) {
+        const auto byte = static_cast<unsigned char>(c);
+        if (c == '"' || c == '\\') {
+            out += '\\';
+            out += c;
+        } else if (byte < 0x20) {
+            out += "\\u00";
+            out += hex[byte >> 4];
+            out += hex[byte & 15];
+        } else {
+            out += c;
+        }
+    }
+    return out + "\"";
+}
+
+/// One object member by member; empty texts, zero numbers and empty objects are left out.
+class LineWriter {
+public:
+    LineWriter& text(std::string_view name, std::string_view value) {
+        if (!value.empty()) member(name) += in_quotes(value);
+        return *this;
+    }
+
+    /// The shortest text that reads back as the same number.
+    LineWriter& number(std::string_view name, double value) {
+        if (value == 0.0 || !std::isfinite(value)) return *this;
+        char buffer[32];
+        member(name).append(buffer, std::to_chars(buffer, buffer + sizeof buffer, value).ptr);
+        return *this;
+    }
+
+    LineWriter& object(std::string_view name, const Fields& fields) {
+        if (fields.empty()) return *this;
+        std::string inside;
+        for (const auto& [field, value] : fields) {
+            inside += (inside.empty() ? "" : ",") + in_quotes(field) + ':';
+            inside += is_json_number(value) ? value : in_quotes(value);
+        }
+        member(name) += "{" + inside + "}";
+        return *this;
+    }
+
+    std::string line() const { return "{" + body_ + "}"; }
+
+private:
+    std::string& member(std::string_view name) { return body_ += (body_.empty() ? "" : ",") + in_quotes(name) + ':'; }
+
+    std::string body_;
+};
 
 }  // namespace
-
-std::optional<std::string_view> find_field(const Fields& fields, std::string_view name) {
-    const auto found =
-        std::find_if(fields.begin(), fields.end(), [&](const auto& field) { return field.first == name; });
-    if (found == fields.end()) return std::nullopt;
-    return found->second;
-}
 
 std::string key(const Sample& sample) {
     std::string text = sample.op;
@@ -75,7 +97,7 @@ std::string key(const Sample& sample) {
 
 std::string to_line(const Sample& sample) {
     const TimeStatistics& time = sample.time;
-    return JsonWriter()
+    return LineWriter()
         .text("schema", sample_schema)
         .text("op", sample.op)
         .object("sizes", sample.sizes)
@@ -103,31 +125,7 @@ std::string to_line(const Sample& sample) {
 }
 
 std::string to_line(const Run& run) {
-    return JsonWriter().text("schema", run_schema).text("run", run.id).object("facts", run.facts).line();
-}
-
-Result<SampleFile> read_samples(std::string_view text, const std::string& where) {
-    constexpr std::size_t told = 10;  // of bad lines: a file of another kind has as many as lines
-    SampleFile file;
-    Problems problems;
-    for (int number = 1; !text.empty(); ++number) {
-        const std::size_t end = text.find('\n');
-        const std::string_view line = text.substr(0, end);
-        text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-        if (line.empty()) continue;
-        const std::string fault = add_line(line, file);
-        if (fault.empty()) continue;
-        if (end == std::string_view::npos) {
-            file.torn = true;
-        } else if (problems.size() < told) {
-            problems.push_back({where, number, fault, "remove the line, or measure again into a new file"});
-        } else {
-            problems.push_back({where, 0, "more lines are bad", "give a file of samples (docs/samples.md)"});
-            break;
-        }
-    }
-    if (!problems.empty()) return problems;
-    return file;
+    return LineWriter().text("schema", run_schema).text("run", run.id).object("facts", run.facts).line();
 }
 
 }  // namespace tilewright
