@@ -7,6 +7,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL GNU)
   list(APPEND TILEWRIGHT_WARNINGS -Wno-restrict)  # false alarms on std::string's operator+ (GCC bug 105651)
 endif()
 
+if(CMAKE_UNITY_BUILD)
+  list(APPEND TILEWRIGHT_WARNINGS -Wno-shadow)  # of names in a neighbour's unnamed namespace; the other presets keep it
+endif()
+
 if(TILEWRIGHT_TESTS)
   enable_testing()
   find_package(GTest REQUIRED)

@@ -80,7 +80,7 @@ file(GLOB measure_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/measure/*.cp
 list(FILTER measure_sources EXCLUDE REGEX "_test\\.cpp$")
 list(REMOVE_ITEM measure_sources ${measure_host_sources})
 add_executable(tilewright_measure_program ${measure_sources})
-set_target_properties(tilewright_measure_program PROPERTIES OUTPUT_NAME tilewright-measure SKIP_BUILD_RPATH ON
+set_target_properties(tilewright_measure_program PROPERTIES OUTPUT_NAME tilewright-measure SKIP_BUILD_RPATH ON UNITY_BUILD OFF
                       CUDA_RUNTIME_LIBRARY Static)
 target_compile_options(tilewright_measure_program PRIVATE
   $<$<COMPILE_LANGUAGE:CXX>:${TILEWRIGHT_WARNINGS}>
@@ -100,4 +100,4 @@ else()
   message(STATUS "tilewright-measure collective is left out: no NCCL found")
 endif()
 target_link_options(tilewright_measure_program PRIVATE -static-libstdc++ -static-libgcc)
-install(TARGETS tilewright_measure_program RUNTIME DESTINATION bin)
+install(TARGETS tilewright_measure_program RUNTIME DESTINATION bin OPTIONAL)
