@@ -9,17 +9,17 @@ namespace {
 
 constexpr double least_gain = 0.005;  ///< half a point; what buys less goes
 
-void remove_curves(StreamKernels& kernels) {
-    for (StreamKernel& kernel : kernels) kernel.learnt = {};
+void remove_curves(Profile& profile) {
+    for (StreamKernels* kernels : {&profile.stream.fused, &profile.stream.eager, &profile.stream.compiled}) {
+        for (StreamKernel& kernel : *kernels) kernel.learnt = {};
+    }
 }
 
-constexpr std::array<LearntPart, 6> parts{{
+constexpr std::array<LearntPart, 4> parts{{
     {"product trees", [](Profile& profile) { profile.gemm_corrections[0] = {}; }},
     {"narrow product trees", [](Profile& profile) { profile.gemm_corrections[1] = {}; }},
     {"stream trees", [](Profile& profile) { profile.stream.learnt = {}; }},
-    {"fused stream curves", [](Profile& profile) { remove_curves(profile.stream.fused); }},
-    {"eager stream curves", [](Profile& profile) { remove_curves(profile.stream.eager); }},
-    {"compiled stream curves", [](Profile& profile) { remove_curves(profile.stream.compiled); }},
+    {"stream curves", remove_curves},
 }};
 
 /// Adds up the errors of the kernels of a fold whose price the part changes.
