@@ -124,4 +124,7 @@ const std::vector<Dimension>& dimensions();
 /// that is not whole, which `validate` explains. False if the name is unknown.
 bool set_dimension(Shape& shape, std::string_view name, std::int64_t value);
 
+/// What of the shape is otherwise in the other, in words, names and sources apart: "heads 20", "its norms".
+std::vector<std::string> differences(const Shape& shape, const Shape& other);
+
 }  // namespace tilewright

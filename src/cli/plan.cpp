@@ -49,10 +49,12 @@ Result<PlanSpace> space_of(const Arguments& arguments, const Workload& base) {
 }
 
 Result<int> plan_training(const Arguments& arguments, Question question, Session& session) {
-    question.workload.master = arguments.choice<MasterWeights>("--master").value_or(MasterWeights::Fp32);
     const Result<PlanSpace> space = space_of(arguments, question.workload);
     if (!space) return space.problems();
-    const PlanAnswer answer = plan({std::move(question), *space, parse_amount(arguments.text("--tokens").value_or("")),
+    const auto text = arguments.text("--tokens");
+    const std::optional<double> tokens = text ? parse_amount(*text) : std::nullopt;
+    if (text && !tokens) return Problem{"--tokens", 0, "'" + *text + "' is no number of tokens", "say 300B or 2T"};
+    const PlanAnswer answer = plan({std::move(question), *space, arguments.choice<MasterWeights>("--master"), tokens,
                                     arguments.real("--price"), arguments.text("--cluster").value_or("")});
     session.out = arguments.has("--json") ? render::plan_json(answer) : render::plan_text(answer, session.out_style);
     return exit_fine;

@@ -5,34 +5,12 @@
 
 #include "files/output.h"
 #include "render/config_json.h"
-#include "tilewright/names.h"
 #include "tilewright/read.h"
 
 namespace tilewright::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-/// What differs between two shapes, besides their names.
-std::vector<std::string> lost(const Shape& shape, const Shape& back) {
-    std::vector<std::string> found;
-    for (const auto& [name, field] : dimensions()) {
-        if (shape.*field != back.*field) found.push_back(std::string(name) + " " + std::to_string(shape.*field));
-    }
-    const auto differs = [&](bool different, std::string_view what) {
-        if (different) found.emplace_back(what);
-    };
-    differs(shape.mlp != back.mlp, shape.mlp == MlpKind::Gated ? "a gated MLP" : "a plain MLP");
-    differs(shape.block != back.block, std::string(name_of(shape.block)) + " blocks");
-    differs(shape.positions != back.positions, std::string(name_of(shape.positions)) + " positions");
-    differs(shape.tied != back.tied, "the head's weights");
-    differs(shape.bias != back.bias, "its biases");
-    differs(shape.norms != back.norms, "its norms");
-    differs(shape.windowed_every != back.windowed_every, "which layers have the window");
-    differs(shape.experts != back.experts, "its experts");
-    differs(shape.latent != back.latent, "latent attention");
-    return found;
-}
 
 Problems write_config(const fs::path& folder, const std::string& text) {
     std::error_code error;
@@ -56,7 +34,7 @@ Config config_of(const Shape& shape) {
         std::string text = render::config_json(shape, family);
         const Result<ShapeFile> back = read_shape(text, "config.json");
         if (!back) continue;
-        std::vector<std::string> missing = lost(shape, back->shape);
+        std::vector<std::string> missing = differences(shape, back->shape);
         const bool namesake = missing.size() == best.lost.size() && shape.name.starts_with(family.model_type);
         if (best.text.empty() || missing.size() < best.lost.size() || namesake) {
             best = {std::move(text), std::move(missing)};

@@ -1,6 +1,7 @@
 // The dimensions of a shape by name, and what follows when one of them changes.
 #include <algorithm>
 
+#include "tilewright/names.h"
 #include "tilewright/shape.h"
 
 namespace tilewright {
@@ -42,6 +43,26 @@ bool set_dimension(Shape& shape, std::string_view name, std::int64_t value) {
         if (kv_heads_follow) shape.kv_heads = shape.heads;
     }
     return true;
+}
+
+std::vector<std::string> differences(const Shape& shape, const Shape& other) {
+    std::vector<std::string> found;
+    for (const auto& [name, field] : dimensions()) {
+        if (shape.*field != other.*field) found.push_back(std::string(name) + " " + std::to_string(shape.*field));
+    }
+    const auto differs = [&](bool different, std::string_view what) {
+        if (different) found.emplace_back(what);
+    };
+    differs(shape.mlp != other.mlp, shape.mlp == MlpKind::Gated ? "a gated MLP" : "a plain MLP");
+    differs(shape.block != other.block, std::string(name_of(shape.block)) + " blocks");
+    differs(shape.positions != other.positions, std::string(name_of(shape.positions)) + " positions");
+    differs(shape.tied != other.tied, "the head's weights");
+    differs(shape.bias != other.bias, "its biases");
+    differs(shape.norms != other.norms, "its norms");
+    differs(shape.windowed_every != other.windowed_every, "which layers have the window");
+    differs(shape.experts != other.experts, "its experts");
+    differs(shape.latent != other.latent, "latent attention");
+    return found;
 }
 
 }  // namespace tilewright

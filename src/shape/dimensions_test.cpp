@@ -88,5 +88,14 @@ RC_GTEST_PROP(SetDimensionLaw, SettingTheOldValueChangesNothing, ()) {
     RC_ASSERT(same == shape);
 }
 
+TEST(Differences, AreToldInWords) {
+    Shape other = gpt2();
+    EXPECT_TRUE(differences(gpt2(), other).empty());
+    other.name = "another";
+    other.heads = 6;
+    other.tied = !other.tied;
+    EXPECT_EQ(differences(gpt2(), other), (std::vector<std::string>{"heads 12", "the head's weights"}));
+}
+
 }  // namespace
 }  // namespace tilewright
