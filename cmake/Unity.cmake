@@ -10,7 +10,7 @@ tilewright_alone(fit boost collectives errors intervals streams)
 tilewright_alone(read shape_file_test toml_test)
 tilewright_alone(measure reference_attention)
 tilewright_alone(render advise_text catalogue_text chart_layout config_json report_pictures report_test search_text)
-tilewright_alone(cli fit reproduce search_options)
+tilewright_alone(cli fit reproduce search_options write_configs)
 
 # Little of a run is spent in these folders, so they are optimized less.
 if(CMAKE_UNITY_BUILD)
