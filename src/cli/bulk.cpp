@@ -134,7 +134,7 @@ Result<int> predict_in_bulk(const Arguments& arguments, Session& session) {
     if (!device) problems.insert(problems.end(), device.problems().begin(), device.problems().end());
     if (!problems.empty()) return problems;
 
-    const Profile profile = find_profile(device->device);
+    const Profile& profile = device->profile;
     BulkContext context{Pricer(device->device, profile, Clock::Sustained),
                         Pricer(device->device, profile, Clock::Burst), Workload{}};
     apply_workload_flags(arguments, context.defaults);

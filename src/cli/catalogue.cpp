@@ -1,10 +1,12 @@
-// Lookup of shapes and devices.
+// Lookup of shapes, devices and profiles.
 #include "cli/catalogue.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "cli/files.h"
 #include "quantity/suggest.h"
+#include "read/profile_file.h"
 #include "render/style.h"
 
 namespace tilewright::cli {
@@ -36,6 +38,61 @@ Problem unknown(const std::string& what, const std::string& name, const std::vec
     return {name, 0, "is no known " + what, near.empty() ? list : near + " (" + list + ")"};
 }
 
+/// The profile in a file, with the residual that lies beside it.
+Result<Profile> read_profile(const std::string& path, const std::string& device) {
+    const Result<std::string> bytes = read_whole(path);
+    if (!bytes) return bytes.problems();
+    Result<read::ProfileFile> file = read::read_profile_file(*bytes, path);
+    if (!file) return file.problems();
+    if (file->device != device) {
+        return Problem{path, 0, "is the profile of " + render::printable(file->device) + ", not of " + device,
+                       "name the GPU that was measured, or fit a profile of this one"};
+    }
+    if (file->residual.empty()) return std::move(file->profile);
+    const std::string beside = (std::filesystem::path(path).parent_path() / file->residual).string();
+    const Result<std::string> residual = read_whole(beside);
+    if (!residual) return residual.problems();
+    if (Problems bad = read::add_residual(*file, *residual, beside); !bad.empty()) return bad;
+    return std::move(file->profile);
+}
+
+Result<FoundDevice> read_data_sheet(const std::string& path) {
+    const Result<std::string> bytes = read_whole(path);
+    if (!bytes) return bytes.problems();
+    Result<Device> device = read_device(*bytes, path);
+    if (!device) return device.problems();
+    device->name = render::printable(device->name);
+    device->full_name = render::printable(device->full_name);
+    return FoundDevice{std::move(*device), path, {}, {}};
+}
+
+/// The device with its profile.
+Result<FoundDevice> learnt(Result<FoundDevice> sheet, const std::string& given) {
+    if (!sheet) return sheet;
+    FoundDevice& found = *sheet;
+    const Device& device = found.device;
+    const std::string path = given.empty() ? user_file("profiles", device.name) : given;
+    if (!path.empty()) {
+        Result<Profile> profile = read_profile(path, device.name);
+        if (!profile) return profile.problems();
+        found.profile = std::move(*profile);
+        found.profile_origin = path;
+    } else if (!user_file("profiles", device.relative).empty()) {
+        const Result<FoundDevice> relative = find_gpu(device.relative);
+        if (!relative) return relative.problems();
+        found.profile = transferred(relative->profile, relative->device, device);
+        found.profile_origin = relative->profile_origin;
+    } else {
+        found.profile = find_profile(device);
+        found.profile_origin = built_in;
+        if (!device.relative.empty() && found.profile.evidence == Evidence::Assumed) {
+            return Problem{found.origin, 0, "its relative " + render::printable(device.relative) + " has no profile",
+                           "name a GPU that was measured (`tilewright devices` says which), or none"};
+        }
+    }
+    return sheet;
+}
+
 }  // namespace
 
 Result<FoundShape> find_shape(const std::string& name) {
@@ -47,14 +104,18 @@ Result<FoundShape> find_shape(const std::string& name) {
     return unknown("model", name, all_models());
 }
 
-Result<FoundDevice> find_gpu(const std::string& name) {
-    if (const std::string own = user_file("devices", name); !own.empty()) return read_device_file(own);
+Result<FoundDevice> find_data_sheet(const std::string& name) {
+    if (const std::string own = user_file("devices", name); !own.empty()) return read_data_sheet(own);
     Result<Device> device = find_device(name);
-    if (device) return FoundDevice{std::move(*device), built_in};
+    if (device) return FoundDevice{std::move(*device), built_in, {}, {}};
     return unknown("device", name, all_devices());
 }
 
-Result<FoundDevice> find_in_cluster(const std::string& name) {
+Result<FoundDevice> find_gpu(const std::string& name, const std::string& profile) {
+    return learnt(find_data_sheet(name), profile);
+}
+
+Result<FoundDevice> find_in_cluster(const std::string& name, const std::string& profile) {
     const std::string own = user_file("clusters", name);
     const std::string path = !own.empty() ? own : looks_like_path(name) ? name : "";
     Result<Cluster> cluster = Problem{};
@@ -66,21 +127,15 @@ Result<FoundDevice> find_in_cluster(const std::string& name) {
         cluster = read_cluster(*bytes, path);
     }
     if (!cluster) return cluster.problems();
-    Result<FoundDevice> gpu = find_gpu(cluster->gpu);
+    Result<FoundDevice> gpu = find_gpu(cluster->gpu, profile);
     if (!gpu) return gpu.problems();
     gpu->device = in_cluster(std::move(gpu->device), *cluster);
     if (!path.empty()) gpu->origin = path;
     return gpu;
 }
 
-Result<FoundDevice> read_device_file(const std::string& path) {
-    const Result<std::string> bytes = read_whole(path);
-    if (!bytes) return bytes.problems();
-    Result<Device> device = read_device(*bytes, path);
-    if (!device) return device.problems();
-    device->name = render::printable(device->name);
-    device->full_name = render::printable(device->full_name);
-    return FoundDevice{std::move(*device), path};
+Result<FoundDevice> read_device_file(const std::string& path, const std::string& profile) {
+    return learnt(read_data_sheet(path), profile);
 }
 
 std::vector<std::string> all_models() { return merged(model_names(), user_names("models")); }

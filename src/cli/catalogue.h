@@ -8,7 +8,7 @@
 
 namespace tilewright::cli {
 
-/// A shape or a device with where it was found.
+/// A shape, or a device and what was learnt of it, with where they were found.
 struct FoundShape {
     ShapeFile file;
     std::string origin;  ///< "built in", or the file
@@ -16,6 +16,8 @@ struct FoundShape {
 struct FoundDevice {
     Device device;
     std::string origin;
+    Profile profile;
+    std::string profile_origin;
 };
 
 inline constexpr const char* built_in = "built in";
@@ -23,14 +25,18 @@ inline constexpr const char* built_in = "built in";
 /// SHAPE as the command line takes it: a catalogue name, a path, or "-" for stdin.
 Result<FoundShape> find_shape(const std::string& name);
 
-/// A device by name or alias.
-Result<FoundDevice> find_gpu(const std::string& name);
+/// A device by name or alias, without what was learnt of it.
+Result<FoundDevice> find_data_sheet(const std::string& name);
+
+/// The same with its profile. That is that of the file `profile` if one is given, else the user's own, else that of
+/// its relative if that is the user's own, else what is built in; so below.
+Result<FoundDevice> find_gpu(const std::string& name, const std::string& profile = "");
 
 /// The GPU of a cluster (a built-in name, one of the user's, or a file) with that cluster's node and network.
-Result<FoundDevice> find_in_cluster(const std::string& name);
+Result<FoundDevice> find_in_cluster(const std::string& name, const std::string& profile = "");
 
 /// A device from a file of the user's.
-Result<FoundDevice> read_device_file(const std::string& path);
+Result<FoundDevice> read_device_file(const std::string& path, const std::string& profile = "");
 
 /// Built-in names and the user's, sorted, each once.
 std::vector<std::string> all_models();

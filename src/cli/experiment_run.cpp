@@ -9,14 +9,13 @@ namespace tilewright::cli {
 namespace {
 
 /// The figures of one device, added to those of the outcome; a series that is given replaces that of the points.
-Problems run_on(const Device& device, const Setting& setting, const std::string& series, render::Outcome& outcome) {
+Problems run_on(const FoundDevice& gpu, const Setting& setting, const std::string& series, render::Outcome& outcome) {
     const Experiment& experiment = outcome.experiment;
     std::vector<SweepPoint> points = expand(experiment, outcome.precision);
     const Result<std::vector<OpGraph>> graphs = kernels_of(points, experiment.name);
     if (!graphs) return graphs.problems();
-    const Profile profile = find_profile(device);
-    const Pricer pricer(device, profile, outcome.clock);
-    const Timings timings(setting.samples, device, outcome.clock, profile.top_clock);
+    const Pricer pricer(gpu.device, gpu.profile, outcome.clock);
+    const Timings timings(setting.samples, gpu.device, outcome.clock, gpu.profile.top_clock);
     for (std::size_t i = 0; i < points.size(); ++i) {
         if (!series.empty()) points[i].series = series;
         const Spent price = predicted((*graphs)[i], pricer);
@@ -40,28 +39,29 @@ void take_published(const std::string& device, render::Outcome& outcome) {
 }
 
 /// The devices an experiment compares, by the names it gives them, and the one asked for if it is not among them.
-Result<std::vector<std::pair<std::string, Device>>> compared_devices(const Experiment& experiment,
-                                                                     const Device& asked) {
-    std::vector<std::pair<std::string, Device>> all;
+Result<std::vector<std::pair<std::string, FoundDevice>>> compared_devices(const Experiment& experiment,
+                                                                          const FoundDevice& asked) {
+    std::vector<std::pair<std::string, FoundDevice>> all;
     bool listed = false;
     for (const std::string& name : experiment.devices) {
         Result<FoundDevice> found = find_gpu(name);
         if (!found) return found.problems();
-        listed |= found->device.name == asked.name;
-        all.emplace_back(name, std::move(found->device));
+        const bool same = found->device.name == asked.device.name;
+        listed |= same;
+        all.emplace_back(name, same ? asked : *found);
     }
-    if (!listed) all.emplace_back(asked.name, asked);
+    if (!listed) all.emplace_back(asked.device.name, asked);
     return all;
 }
 
 Problems compare_devices(const Setting& setting, render::Outcome& outcome) {
-    const auto devices = compared_devices(outcome.experiment, setting.device);
+    const auto devices = compared_devices(outcome.experiment, setting.gpu);
     if (!devices) return devices.problems();
     outcome.device.clear();
-    for (const auto& [name, device] : *devices) {
+    for (const auto& [name, gpu] : *devices) {
         outcome.device += (outcome.device.empty() ? "" : ", ") + name;
-        if (Problems bad = run_on(device, setting, name, outcome); !bad.empty()) return bad;
-        for (FigureCell cell : published_for(outcome.experiment, device.name).cells) {
+        if (Problems bad = run_on(gpu, setting, name, outcome); !bad.empty()) return bad;
+        for (FigureCell cell : published_for(outcome.experiment, gpu.device.name).cells) {
             cell.series = name;
             outcome.published.cells.push_back(cell);
         }
@@ -91,14 +91,14 @@ void judge_all(render::Outcome& outcome) {
 Result<render::Outcome> run(const Experiment& experiment, const Setting& setting) {
     render::Outcome outcome;
     outcome.experiment = experiment;
-    outcome.device = setting.device.name;
+    outcome.device = setting.gpu.device.name;
     outcome.clock = setting.clock.value_or(experiment.clock);
     outcome.precision = setting.precision.value_or(experiment.precision);
     Problems problems;
     if (experiment.devices.empty()) {
-        outcome.units = setting.device.units;
-        problems = run_on(setting.device, setting, "", outcome);
-        take_published(setting.device.name, outcome);
+        outcome.units = setting.gpu.device.units;
+        problems = run_on(setting.gpu, setting, "", outcome);
+        take_published(setting.gpu.device.name, outcome);
     } else {
         problems = compare_devices(setting, outcome);
     }
@@ -112,19 +112,19 @@ Result<render::Outcome> run(const Experiment& experiment, const Setting& setting
 Result<std::string> shapes_to_measure(const std::vector<Experiment>& experiments, const std::string& kind,
                                       const Setting& setting) {
     std::vector<Row> missing;
-    const Hertz top_clock = find_profile(setting.device).top_clock;
+    const Hertz top_clock = setting.gpu.profile.top_clock;
     for (const Experiment& experiment : experiments) {
         if (experiment.measure == Measure::Share) continue;  // the time of a layer does not say that of its parts
         const std::vector<SweepPoint> points = expand(experiment, setting.precision.value_or(experiment.precision));
         if (const auto graphs = kernels_of(points, experiment.name); !graphs) return graphs.problems();
-        const Timings timings(setting.samples, setting.device, setting.clock.value_or(experiment.clock), top_clock);
+        const Timings timings(setting.samples, setting.gpu.device, setting.clock.value_or(experiment.clock), top_clock);
         for (const SweepPoint& point : points) {
             for (const Row& row : point.rows) {
                 if (row.kind == kind && !timings.find(row)) missing.push_back(row);
             }
         }
     }
-    return bulk_file(missing, setting.device);
+    return bulk_file(missing, setting.gpu.device);
 }
 
 }  // namespace tilewright::cli

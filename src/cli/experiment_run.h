@@ -13,7 +13,7 @@ namespace tilewright::cli {
 
 /// What an experiment is run with; what is not set is as the experiment says.
 struct Setting {
-    Device device;
+    FoundDevice gpu;
     std::vector<Sample> samples;
     std::optional<Clock> clock;
     std::optional<Precision> precision;

@@ -51,7 +51,7 @@ Result<int> run_fit(const Arguments& arguments, Session& session) {
     }
     if (paths.empty()) problems.push_back({"--samples", 0, "is missing", "name the files of samples"});
     if (!problems.empty()) return problems;
-    const Result<FoundDevice> device = find_gpu(*arguments.text("--device"));
+    const Result<FoundDevice> device = find_data_sheet(*arguments.text("--device"));
     if (!device) return device.problems();
 
     const std::string output = *arguments.text("--output");

@@ -36,7 +36,7 @@ Problems write_gallery(const std::string& folder, const std::vector<Sample>& sam
         for (const char* name : gallery_gpus) {
             const Result<FoundDevice> device = find_gpu(name);
             if (!device) return device.problems();
-            const Setting setting{device->device, samples, {}, {}};
+            const Setting setting{*device, samples, {}, {}};
             if (Problems bad = add_outcome(experiment, setting, folder, entry); !bad.empty()) return bad;
             if (!experiment.devices.empty()) break;
         }

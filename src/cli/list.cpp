@@ -43,7 +43,7 @@ Result<int> run_devices(const Arguments& arguments, Session& session) {
         if (!wanted(name, arguments.operands)) continue;
         const Result<FoundDevice> found = find_gpu(name);
         if (!found) return found.problems();
-        devices.push_back({found->device, find_profile(found->device), found->origin});
+        devices.push_back({found->device, found->profile, found->origin});
     }
     if (devices.empty()) return nothing(arguments);
     session.out =

@@ -146,7 +146,8 @@ FlagGroup device_flags() {
     return {"Device",
             {{"--gpu", "NAME", "the GPU; `tilewright devices` lists them", Kind::Text},
              {"--cluster", "NAME|FILE", "a cluster: its GPU, node and network, instead of --gpu", Kind::Text},
-             {"--device-file", "FILE", "a data sheet of your own in TOML, instead of --gpu", Kind::Text}}};
+             {"--device-file", "FILE", "a data sheet of your own in TOML, instead of --gpu", Kind::Text},
+             {"--profile", "FILE", "what was learnt of that GPU, as `tilewright fit` writes it", Kind::Text}}};
 }
 
 FlagGroup workload_flags() {
@@ -210,11 +211,12 @@ Result<FoundDevice> device_of(const Arguments& arguments) {
             return Problem{flag, 0, "is given beside --gpu", "give one of them"};
         }
     }
-    if (const auto cluster = arguments.text("--cluster")) return find_in_cluster(*cluster);
-    if (path) return read_device_file(*path);
+    const std::string profile = arguments.text("--profile").value_or("");
+    if (const auto cluster = arguments.text("--cluster")) return find_in_cluster(*cluster, profile);
+    if (path) return read_device_file(*path, profile);
     const auto name = arguments.text("--gpu");
     if (!name) return Problem{"--gpu", 0, "is missing", "say --gpu h200; `tilewright devices` lists them"};
-    return find_gpu(*name);
+    return find_gpu(*name, profile);
 }
 
 Result<Question> make_question(const Arguments& arguments, const std::string& name, const Session& session,
@@ -236,7 +238,8 @@ Result<Question> make_question(const Arguments& arguments, const std::string& na
     append(problems, placed(validate(question.workload), arguments, ""));
     if (!problems.empty()) return problems;
     note_origin(question, "device " + device->device.name, device->origin);
-    question.profile = find_profile(device->device);
+    note_origin(question, "profile " + device->device.name, device->profile_origin);
+    question.profile = std::move(device->profile);
     question.device = std::move(device->device);
     warn_of_precision(question, session);
     return question;

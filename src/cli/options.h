@@ -26,7 +26,7 @@ void apply_shape_flags(const Arguments& arguments, Shape& shape);
 /// True when any shape flag is given.
 bool overrides_shape(const Arguments& arguments);
 
-/// The device of --gpu or --device-file.
+/// The device of --gpu, --device-file or --cluster, with the profile of --profile.
 Result<FoundDevice> device_of(const Arguments& arguments);
 
 /// A field's flag: "kv_heads" -> "--kv-heads".

@@ -28,10 +28,11 @@ Result<std::vector<Sample>> samples_in(const std::string& path) {
 
 Result<Setting> setting_of(const Arguments& arguments) {
     const bool named = arguments.has("--gpu") || arguments.has("--device-file") || arguments.has("--measure");
-    Result<FoundDevice> device = named ? device_of(arguments) : find_gpu(paper_gpu);
+    Result<FoundDevice> device =
+        named ? device_of(arguments) : find_gpu(paper_gpu, arguments.text("--profile").value_or(""));
     if (!device) return device.problems();
     Setting setting{
-        std::move(device->device), {}, arguments.choice<Clock>("--clock"), arguments.choice<Precision>("--precision")};
+        std::move(*device), {}, arguments.choice<Clock>("--clock"), arguments.choice<Precision>("--precision")};
     const std::string path = arguments.text("--measured").value_or("");
     const bool to_be_made = arguments.has("--measure") && !is_file(path);
     if (path.empty() || to_be_made) return setting;

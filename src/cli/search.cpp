@@ -19,6 +19,9 @@ Result<SearchQuestion> ask(const Arguments& arguments, Session& session) {
     const auto text = arguments.text("--gpu");
     const Result<std::vector<Weighted>> names = basket(text.value_or("?"));
     if (!names) return names.problems();
+    if (names->size() > 1 && arguments.has("--profile")) {
+        return Problem{"--profile", 0, "is given beside several GPUs", "give one GPU"};
+    }
     Arguments first = arguments;
     if (text) first.flags["--gpu"] = names->front().name;
     Result<Question> question = make_question(first, arguments.operands[0], session);
@@ -27,7 +30,7 @@ Result<SearchQuestion> ask(const Arguments& arguments, Session& session) {
     for (std::size_t i = 1; i < names->size(); ++i) {
         const Result<FoundDevice> found = find_gpu((*names)[i].name);
         if (!found) return found.problems();
-        asked.others.push_back({found->device, find_profile(found->device), (*names)[i].weight});
+        asked.others.push_back({found->device, found->profile, (*names)[i].weight});
     }
     const Result<SearchOptions> options = search_options(arguments, asked.question.shape);
     if (!options) return options.problems();

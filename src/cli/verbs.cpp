@@ -11,7 +11,8 @@ std::vector<FlagGroup> help_only() { return {{"Output", {{"--help", "", "this pa
 
 constexpr std::string_view shape_operand =
     "SHAPE is a catalogue name, a path to a Hugging Face config.json or to a shape in our own TOML form, or - for "
-    "stdin. Files in $XDG_CONFIG_HOME/tilewright/models and devices (or ~/.config/tilewright) add to what is built in.";
+    "stdin. Files in $XDG_CONFIG_HOME/tilewright/models, devices and profiles (or ~/.config/tilewright) add to what is "
+    "built in.";
 
 const Verb table[] = {
     {"advise",

@@ -1,10 +1,7 @@
 // The keys of a data sheet. Every key carries its unit; only clocks are given in another (MHz) than they are kept in.
 #include "read/device_file.h"
 
-#include <algorithm>
-
 #include "read/defaults.h"
-#include "read/embedded.h"
 #include "read/fields.h"
 #include "tilewright/read.h"
 
@@ -23,10 +20,6 @@ void read_words(Fields& fields, DeviceFile& file) {
     device.architecture = fields.word<Architecture>("architecture").value_or(device.architecture);
     device.link = fields.text("link").value_or("");
     device.relative = fields.text("relative").value_or("");
-    const auto profiles = embedded::profiles();
-    const auto is_relative = [&](const embedded::File& profile) { return profile.name == device.relative; };
-    if (device.relative.empty() || std::any_of(profiles.begin(), profiles.end(), is_relative)) return;
-    fields.refuse("relative", "a device with a profile of its own (`tilewright devices` says which are fitted)");
 }
 
 void read_numbers(Fields& fields, Device& device) {

@@ -68,7 +68,6 @@ const Bad bad[] = {
     {"= 2e12", "= inf", 8, "bandwidth_bytes_per_s is inf"},
     {"= 2e12", "= \"fast\"", 8, "bandwidth_bytes_per_s is \"fast\""},
     {"\"hopper\"", "\"hoper\"", 4, "\"hoper\" is not known"},
-    {"source = \"made up\"", "relative = \"h300\"", 3, "relative is \"h300\""},
     {"[\"t\", \"test\"]", "[1]", 2, "aliases is a list of 1"},
     {"[\"t\", \"test\"]", "\"t\"", 2, "aliases is \"t\""},
     {"bf16 = 1e14", "bf16 = 0", 17, "bf16 is 0"},
