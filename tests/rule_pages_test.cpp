@@ -1,6 +1,6 @@
-// Executes the pages of docs/rules: the example of each is read and linted on the device its command names, must give
-// the finding the page shows, and must be rid of it after the change the page recommends. With TILEWRIGHT_UPDATE set
-// the findings are written into the pages instead; the diff is the review. Links tilewright_lint and tilewright_read.
+// Executes the pages of docs/rules: the example of each is read and linted on the device its command names (the GPU of
+// tests/device, which no refit moves), must give the finding the page shows, and must be rid of it after the change the
+// page recommends. With TILEWRIGHT_UPDATE set the findings are written into the pages instead; the diff is the review.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/catalogue.h"
 #include "tilewright/lint.h"
 #include "tilewright/read.h"
 
@@ -18,7 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const fs::path folder = fs::path(TILEWRIGHT_SOURCE_DIR) / "docs" / "rules";
+const fs::path root = TILEWRIGHT_SOURCE_DIR;
+const fs::path folder = root / "docs" / "rules";
 
 const std::vector<std::string> sections = {
     "What it does", "Why it is bad", "Example", "Finding", "Use instead", "Where it does not matter", "Source"};
@@ -50,25 +52,25 @@ std::string text_of(const std::string& page, Block block) { return page.substr(b
 struct Example {
     Shape shape;
     Workload workload;
-    Device device;
+    cli::FoundDevice gpu;
 };
 
 Example example_of(const std::string& page, const std::string& name) {
     const std::string flag = "--gpu ";
     const std::size_t gpu = page.find(flag) + flag.size();
-    const auto device = find_device(page.substr(gpu, page.find('`', gpu) - gpu));
-    EXPECT_TRUE(device.ok());
+    setenv("XDG_CONFIG_HOME", (root / "tests" / "device").c_str(), 1);
+    auto device = cli::find_gpu(page.substr(gpu, page.find('`', gpu) - gpu));
     const auto file = read_shape(text_of(page, block_under(page, "Example")), name);
-    if (!file.ok()) {
-        ADD_FAILURE() << name << ": " << file.problems()[0].what;
+    if (!device || !file) {
+        ADD_FAILURE() << name << ": " << (file ? device.problems() : file.problems())[0].what;
         return {};
     }
-    return {file->shape, file->workload.value_or(Workload{}), *device};
+    return {file->shape, file->workload.value_or(Workload{}), std::move(*device)};
 }
 
 /// "TW001 warning", then one line per fix.
 std::string shown(const Example& example, std::string_view code) {
-    const Pricer pricer(example.device, find_profile(example.device), example.workload.clock);
+    const Pricer pricer(example.gpu.device, example.gpu.profile, example.workload.clock);
     std::string text;
     for (const Finding& finding : lint(example.shape, example.workload, pricer)) {
         if (finding.code != code) continue;
