@@ -1,7 +1,8 @@
 // The program as a user meets it. Each file in tests/cli is a transcript: prose, commands ("$ …"), and for each command
 // its stdout ("1| …"), its stderr ("2| …") and its exit code. Prices in it are those of the GPU in tests/device, which
-// no refit moves. docs/cli.md is the help pages. With TILEWRIGHT_UPDATE=1 (./regenerate) these files, the README's
-// examples and its picture are rewritten from what the program really says; the diff is the review.
+// no refit moves. docs/cli.md is the help pages. With TILEWRIGHT_UPDATE=1 (./regenerate) these files, the
+// commands of README and tutorial and the picture are rewritten from what the program really says; the diff is the
+// review.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <pty.h>
@@ -141,27 +142,31 @@ TEST(Cli, HelpPagesAreTheDocumentation) {
     expect_file(root / "docs" / "cli.md", page);
 }
 
-/// In the README a console block is one command of ours and what it prints. Its prices are those of a shipped profile
-/// and move with it, so that only the command and what it is about, its first line, are held to.
-TEST(Cli, TheReadmeShowsCommandsThatRun) {
-    const std::string prompt = "$ ./tilewright ", before = slurp(root / "README.md");
-    std::string page;
-    bool recorded = false;
-    for (const std::string& line : lines_of(before)) {
-        if (line.starts_with(prompt)) {
-            const Outcome seen = run("tilewright " + line.substr(prompt.size()));
-            EXPECT_EQ(seen.code, 0) << line << "\n" << seen.err;
-            EXPECT_NE(before.find(line + "\n" + seen.out.substr(0, seen.out.find('\n') + 1)), std::string::npos)
-                << line;
-            page += line + "\n" + seen.out;
-            recorded = true;
-        } else if (!recorded || line == "```") {
-            page += line + "\n";
-            recorded = false;
+/// In the README and the tutorial a console block is one command of ours, run at the top of the tree, and what it
+/// prints. Its prices are those of a shipped profile and move with it, so that only the command and what it is about,
+/// its first line, are held to.
+TEST(Cli, PagesShowCommandsThatRun) {
+    const std::string prompt = "$ ./tilewright ";
+    for (const fs::path& path : {root / "README.md", root / "docs" / "tutorial.md"}) {
+        const std::string before = slurp(path);
+        std::string page;
+        bool recorded = false;
+        for (const std::string& line : lines_of(before)) {
+            if (line.starts_with(prompt)) {
+                const Outcome seen = run("cd '" + root.string() + "' && tilewright " + line.substr(prompt.size()));
+                EXPECT_EQ(seen.code, 0) << line << "\n" << seen.err;
+                EXPECT_NE(before.find(line + "\n" + seen.out.substr(0, seen.out.find('\n') + 1)), std::string::npos)
+                    << line;
+                page += line + "\n" + seen.out;
+                recorded = true;
+            } else if (!recorded || line == "```") {
+                page += line + "\n";
+                recorded = false;
+            }
         }
+        ASSERT_NE(page.find(prompt), std::string::npos) << path;
+        rewritten(path, page);
     }
-    ASSERT_NE(page.find(prompt), std::string::npos);
-    rewritten(root / "README.md", page);
 }
 
 TEST(Cli, TheReadmesPictureIsOneTheProgramDraws) {
