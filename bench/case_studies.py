@@ -48,7 +48,13 @@ def shape_of(found, sizes, memory):
 
 def propose(program):
     cases = [case_of(program, arguments, runtime) for runtime in RUNTIMES for arguments in MODELS]
-    print(json.dumps({"schema": "tilewright.case-studies/1", "gpu": GPU, "cases": cases}, indent=1))
+    write({"schema": "tilewright.case-studies/1", "gpu": GPU, "cases": cases})
+
+
+def write(studies):
+    """One case a line."""
+    cases = ",\n  ".join(json.dumps(case) for case in studies["cases"])
+    print(json.dumps(studies | {"cases": []}).replace("[]}", f"[\n  {cases}]}}"))
 
 
 def case_of(program, arguments, runtime):
@@ -79,7 +85,7 @@ def predict(program, source):
             shape = case["shapes"][kind]
             faster, case["time_s"] = only_shape(program, case["runtime"], base, shape)
             told |= {name: faster[name] for name in TOLD} if faster else slower(program, case["runtime"], base, shape)
-    print(json.dumps(studies, indent=1))
+    write(studies)
 
 
 def only_shape(program, runtime, base, shape):
