@@ -51,7 +51,7 @@ struct LintInput {
     Seconds floor{};        ///< what is not worth a word, set by lint(): a fault that costs less is no finding
 };
 
-/// A rule: one file under src/lint, one page under docs/rules, one row in the table.
+/// A rule: one check under src/lint, one page under docs/rules, one row in the table.
 struct Rule {
     std::string_view code;
     std::string_view name;

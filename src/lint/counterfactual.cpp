@@ -166,7 +166,7 @@ std::vector<Verdict> nearest_good(const LintInput& input, std::vector<Verdict> v
     return kept;
 }
 
-std::vector<Finding> findings(const LintInput& input, const std::vector<Verdict>& verdicts, std::string quantity) {
+Findings findings(const LintInput& input, const std::vector<Verdict>& verdicts, std::string quantity) {
     Finding found;
     found.cost = highest_cost(verdicts);
     if (verdicts.empty() || found.cost < input.floor) return {};

@@ -13,6 +13,8 @@
 
 namespace tilewright::checks {
 
+using Findings = std::vector<Finding>;
+
 /// The step as it would be with one dimension changed.
 struct Trial {
     Fix change;
@@ -62,7 +64,7 @@ struct Verdict {
 std::vector<Verdict> nearest_good(const LintInput& input, std::vector<Verdict> verdicts);
 
 /// The finding those verdicts make, each a fix; none when they are not worth a word.
-std::vector<Finding> findings(const LintInput& input, const std::vector<Verdict>& verdicts, std::string quantity);
+Findings findings(const LintInput& input, const std::vector<Verdict>& verdicts, std::string quantity);
 
 /// The nearest multiples of `unit` below and above a value that is none itself; nothing further off than an eighth.
 std::vector<std::int64_t> nearest_multiples(std::int64_t value, std::int64_t unit);
@@ -75,29 +77,5 @@ bool heads_split_hidden(const Shape& shape);
 
 /// "vocab 50257"
 std::string named_value(const LintInput& input, std::string_view dimension);
-
-/// A dimension whose value, over `shards` GPUs, decides how fast kernels of a part read it; legal values are multiples
-/// of `step`.
-struct Subject {
-    std::string_view dimension;
-    std::int64_t shards = 1;
-    std::int64_t step = 1;
-    Part part = Part::Rest;
-};
-
-/// The finding for a badly aligned dimension, and the multiple its shard should have.
-struct Misalignment {
-    Finding finding;
-    std::int64_t wanted = 0;
-};
-
-/// Tries the nearest multiples of 8, 16, 32, 64 and 128 both ways; empty when none of them is worth a word.
-std::optional<Misalignment> misalignment(const LintInput& input, const Subject& subject);
-
-/// An Error: `dimension` is not a multiple of the parallel size `divisor` ("tp", "pp"). Fixes move either of them.
-Finding indivisible(const LintInput& input, std::string_view dimension, std::string_view divisor);
-
-/// A finding when a product is past an edge whose cost the term holds, and a nearby width or batch is not.
-std::vector<Finding> past_an_edge(const LintInput& input, Term term, bool (*past)(const Gemm&, const Cost&));
 
 }  // namespace tilewright::checks

@@ -1,8 +1,6 @@
 // The table of rules, written by hand: a code is stable and never used again, a name says the fault.
 #include "lint/rules.h"
 
-#include <iterator>
-
 namespace tilewright {
 namespace {
 

@@ -1,16 +1,9 @@
-// The checks of all rules; each is defined in the file of its rule's name.
+// The checks of all rules, by code. Rules of one kind are one file.
 #pragma once
 
-#include <vector>
-
-#include "tilewright/lint.h"
+#include "lint/counterfactual.h"
 
 namespace tilewright::checks {
-
-using Findings = std::vector<Finding>;
-
-/// Whether a gated MLP is as wide as 8/3 of the hidden size, rounded either way.
-bool is_8h_over_3(const Shape& shape);
 
 Findings vocabulary_not_aligned(const LintInput& input);
 Findings hidden_not_aligned(const LintInput& input);
