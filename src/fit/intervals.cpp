@@ -1,8 +1,6 @@
 // 90% intervals: the 5th and 95th percentile of measured over predicted (cross-conformal prediction, Vovk 2015, one
 // side each) by class of kernels and by what bounds them. A small group borrows from its class, and that from its op.
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <numeric>
 
 #include "fit/steps.h"

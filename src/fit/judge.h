@@ -1,13 +1,33 @@
-// Timed kernels and layers beside their prices and beside what simple models say of them.
+// Timed kernels and layers beside their prices and beside what simple models, fitted to the same samples, say of them.
 #pragma once
 
-#include <array>
 #include <string>
 #include <vector>
 
-#include "fit/baselines.h"
+#include "fit/steps.h"
 
 namespace tilewright {
+
+/// What three simple models say, in seconds.
+struct SimpleTimes {
+    double sheet = 0.0;     ///< the data sheet's roofline
+    double constant = 0.0;  ///< a constant share of the peak rate, of the bandwidth for streams
+    double roofline = 0.0;  ///< a fitted roofline plus a fitted launch
+};
+
+/// Their constants for one kind of op: products, attention or streams.
+class SimpleModels {
+public:
+    /// Fits the constants to the observations given.
+    SimpleModels(const Observations& seen, const Device& device);
+
+    SimpleTimes times(const Op& op) const;
+
+private:
+    Pricer pricer_;
+    double share_ = 1.0;
+    double compute_share_ = 0.7, memory_share_ = 0.7, launch_s_ = 3e-6;
+};
 
 /// One timed kernel or layer and its prices, in seconds.
 struct Judged {

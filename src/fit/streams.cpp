@@ -3,7 +3,6 @@
 // What the law leaves over by how long kernels take is learnt last, for kinds that are alike together; where their
 // samples are many, by shape too.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iterator>
 

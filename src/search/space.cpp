@@ -1,7 +1,6 @@
 #include "search/space.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 namespace tilewright::space {

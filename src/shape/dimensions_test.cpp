@@ -3,8 +3,6 @@
 
 #include <rapidcheck/gtest.h>
 
-#include <limits>
-
 #include "shape/shape_samples.h"
 
 namespace tilewright {
