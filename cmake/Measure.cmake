@@ -4,7 +4,7 @@
 option(TILEWRIGHT_MEASURE "Build tilewright-measure when the CUDA toolkit is present" ON)
 set(TILEWRIGHT_CUDA_ARCHITECTURES "90" CACHE STRING "GPU architectures of tilewright-measure, such as 80;90")
 
-set(measure_host case generate generate_gemm journal options policy range ranks reference reference_attention sample_files sweep)
+set(measure_host case generate generate_gemm journal options policy ranks reference sample_files sweep)
 list(TRANSFORM measure_host PREPEND ${CMAKE_SOURCE_DIR}/src/measure/)
 list(TRANSFORM measure_host APPEND .cpp OUTPUT_VARIABLE measure_host_sources)
 add_library(tilewright_measure STATIC ${measure_host_sources})

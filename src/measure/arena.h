@@ -7,7 +7,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <string>
 
 #include "measure/fault.h"
 #include "tilewright/workload.h"

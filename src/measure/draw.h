@@ -6,7 +6,11 @@
 #include <initializer_list>
 #include <iterator>
 #include <random>
+#include <set>
 #include <string>
+#include <vector>
+
+#include "measure/case.h"
 
 namespace tilewright::measure {
 
@@ -53,6 +57,20 @@ inline std::int64_t rounded_to(std::int64_t value, std::int64_t alignment) {
 /// A quarter of an octave, centred on the powers of two, so that 4095 and 4096 share it.
 inline std::string size_class(std::int64_t value) {
     return std::to_string(static_cast<std::int64_t>(std::floor(4.0 * std::log2(static_cast<double>(value)) + 0.5)));
+}
+
+/// Draws until there are `count` different cases, or long enough that there may not be as many; draw_one(draw, what)
+/// says whether what it drew is wanted.
+template <class DrawOne>
+std::vector<Case> draw_distinct(std::int64_t count, std::uint64_t seed, DrawOne draw_one) {
+    Draw draw(seed);
+    std::vector<Case> cases;
+    std::set<Fields> seen;
+    for (std::int64_t tries = 0; static_cast<std::int64_t>(cases.size()) < count && tries < 1000 * count; ++tries) {
+        Case what;
+        if (draw_one(draw, what) && seen.insert(what.sizes).second) cases.push_back(std::move(what));
+    }
+    return cases;
 }
 
 }  // namespace tilewright::measure

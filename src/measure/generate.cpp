@@ -3,25 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <set>
 
 #include "measure/draw.h"
 
 namespace tilewright::measure {
 namespace {
-
-/// Draws until there are `count` different cases, or long enough that there may not be as many.
-template <class DrawOne>
-std::vector<Case> draw_distinct(std::int64_t count, std::uint64_t seed, DrawOne draw_one) {
-    Draw draw(seed);
-    std::vector<Case> cases;
-    std::set<Fields> seen;
-    for (std::int64_t tries = 0; static_cast<std::int64_t>(cases.size()) < count && tries < 200 * count; ++tries) {
-        Case what;
-        if (draw_one(draw, what) && seen.insert(what.sizes).second) cases.push_back(std::move(what));
-    }
-    return cases;
-}
 
 std::string text(std::int64_t value) { return std::to_string(value); }
 
@@ -114,27 +100,22 @@ bool draw_one_stream(Draw& draw, Case& what) {
     return true;
 }
 
-std::vector<Case> draw_attention(std::int64_t count, std::uint64_t seed) {
-    return draw_distinct(count, seed, draw_one_attention);
-}
-std::vector<Case> draw_stream(std::int64_t count, std::uint64_t seed) {
-    return draw_distinct(count, seed, draw_one_stream);
+template <bool (*draw_one)(Draw&, Case&)>
+std::vector<Case> draw_all(std::int64_t count, std::uint64_t seed) {
+    return draw_distinct(count, seed, draw_one);
 }
 
-constexpr std::array sets = {
-    ShapeSet{"gemm-quick", "gemm", 20000,
-             "products of training, prefill and decode, all alignments, batched, vocabularies", draw_gemm_quick},
-    ShapeSet{"gemm-long", "gemm", 300, "products of 5 to 60 ms a launch, drawn as those of gemm-quick", draw_gemm_long},
-    ShapeSet{"gemm-narrow", "gemm", 1200, "products of training up to 60 ms with rows of 2, 4 or 8 bytes",
-             draw_gemm_narrow},
-    ShapeSet{"gemm-batched", "gemm", 1500, "batches of experts' weights and of unfused attention", draw_gemm_batched},
-    ShapeSet{"gemm-clocks", "gemm", 1500, "those of gemm-quick to be timed sustained and burst as well",
-             draw_gemm_clocks},
-    ShapeSet{"cliff", "gemm", 1299, "m, n and k by themselves in steps of one around 4096, each layout", draw_cliff},
-    ShapeSet{"attention", "attention", 1500, "forward and backward, head sizes 16 to 256, grouped heads, decode",
-             draw_attention},
-    ShapeSet{"stream", "stream", 1000, "norms, activations, softmax, loss, optimizer", draw_stream},
-};
+const std::vector<ShapeSet> sets = [] {
+    std::vector<ShapeSet> all(gemm_sets().begin(), gemm_sets().end());
+    all.insert(all.end(), {
+                              ShapeSet{"attention", "attention", 1500,
+                                       "forward and backward, head sizes 16 to 256, grouped heads, decode",
+                                       draw_all<draw_one_attention>},
+                              ShapeSet{"stream", "stream", 1000, "norms, activations, softmax, loss, optimizer",
+                                       draw_all<draw_one_stream>},
+                          });
+    return all;
+}();
 
 /// FNV-1a (Fowler, Noll and Vo), finished so that its low bits mix.
 std::uint64_t hash(std::string_view text) {

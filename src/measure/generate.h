@@ -31,11 +31,7 @@ Result<std::string> generate_csv(std::string_view set, std::int64_t count, std::
 /// "judge" for about one family in five, "fit" for the others; decided by the name alone.
 std::string_view split_of(std::string_view family);
 
-std::vector<Case> draw_gemm_quick(std::int64_t count, std::uint64_t seed);
-std::vector<Case> draw_gemm_long(std::int64_t count, std::uint64_t seed);
-std::vector<Case> draw_gemm_narrow(std::int64_t count, std::uint64_t seed);
-std::vector<Case> draw_gemm_batched(std::int64_t count, std::uint64_t seed);
-std::vector<Case> draw_gemm_clocks(std::int64_t count, std::uint64_t seed);
-std::vector<Case> draw_cliff(std::int64_t count, std::uint64_t seed);
+/// Those of products.
+std::span<const ShapeSet> gemm_sets();
 
 }  // namespace tilewright::measure

@@ -1,8 +1,6 @@
 // Products as transformers launch them, and the space around those: each stratum draws one kind of shape.
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <unordered_set>
 
 #include "measure/draw.h"
 #include "measure/generate.h"
@@ -197,12 +195,6 @@ Case case_of(const Product& p) {
             {{"family", family_of(p)}}};
 }
 
-std::string identity(const Case& what) {
-    std::string text;
-    for (const auto& [name, value] : what.sizes) text += value + " ";
-    return text;
-}
-
 Product drawn(Draw& draw) {
     double place = draw.unit();
     for (const Stratum& stratum : strata) {
@@ -218,38 +210,13 @@ Product of_any_precision(Draw& draw) {
     return p;
 }
 
-/// Which products, and which of those.
-struct Source {
-    Product (*draw)(Draw&);
-    bool (*wanted)(const Product&);
-};
-
-std::vector<Case> draw_from(const Source& source, std::int64_t count, std::uint64_t seed) {
-    Draw draw(seed);
-    std::vector<Case> cases;
-    std::unordered_set<std::string> seen;
-    while (static_cast<std::int64_t>(cases.size()) < count) {
-        const Product p = source.draw(draw);
-        if (!source.wanted(p)) continue;
-        Case what = case_of(p);
-        if (seen.insert(identity(what)).second) cases.push_back(std::move(what));
-    }
-    return cases;
-}
-
-}  // namespace
-
-std::vector<Case> draw_gemm_quick(std::int64_t count, std::uint64_t seed) {
-    return draw_from({of_any_precision, is_short}, count, seed);
-}
-std::vector<Case> draw_gemm_long(std::int64_t count, std::uint64_t seed) {
-    return draw_from({of_any_precision, is_long}, count, seed);
-}
-std::vector<Case> draw_gemm_narrow(std::int64_t count, std::uint64_t seed) {
-    return draw_from({of_narrow_weight, is_of_training}, count, seed);
-}
-std::vector<Case> draw_gemm_batched(std::int64_t count, std::uint64_t seed) {
-    return draw_from({of_batch, is_short_batch}, count, seed);
+template <Product (*draw_product)(Draw&), bool (*wanted)(const Product&)>
+std::vector<Case> draw_gemm(std::int64_t count, std::uint64_t seed) {
+    return draw_distinct(count, seed, [](Draw& draw, Case& what) {
+        const Product p = draw_product(draw);
+        if (wanted(p)) what = case_of(p);
+        return wanted(p);
+    });
 }
 
 /// Mostly large products, since only those meet the power cap.
@@ -259,7 +226,7 @@ std::vector<Case> draw_gemm_clocks(std::int64_t count, std::uint64_t seed) {
     Draw draw(seed);
     std::vector<Case> chosen;
     std::vector<Case> small;
-    for (Case& what : draw_gemm_quick(std::max(pool, count), seed)) {
+    for (Case& what : draw_gemm<of_any_precision, is_short>(std::max(pool, count), seed)) {
         double flops = 2.0;
         for (const char* side : {"m", "n", "k", "batch"}) flops *= static_cast<double>(what.integer(side));
         (flops >= large_flops ? chosen : small).push_back(std::move(what));
@@ -292,5 +259,24 @@ std::vector<Case> draw_cliff(std::int64_t count, std::uint64_t) {
     if (static_cast<std::int64_t>(cases.size()) > count) cases.resize(static_cast<std::size_t>(count));
     return cases;
 }
+
+constexpr std::array gemm = {
+    ShapeSet{"gemm-quick", "gemm", 20000,
+             "products of training, prefill and decode, all alignments, batched, vocabularies",
+             draw_gemm<of_any_precision, is_short>},
+    ShapeSet{"gemm-long", "gemm", 300, "products of 5 to 60 ms a launch, drawn as those of gemm-quick",
+             draw_gemm<of_any_precision, is_long>},
+    ShapeSet{"gemm-narrow", "gemm", 1200, "products of training up to 60 ms with rows of 2, 4 or 8 bytes",
+             draw_gemm<of_narrow_weight, is_of_training>},
+    ShapeSet{"gemm-batched", "gemm", 1500, "batches of experts' weights and of unfused attention",
+             draw_gemm<of_batch, is_short_batch>},
+    ShapeSet{"gemm-clocks", "gemm", 1500, "those of gemm-quick to be timed sustained and burst as well",
+             draw_gemm_clocks},
+    ShapeSet{"cliff", "gemm", 1299, "m, n and k by themselves in steps of one around 4096, each layout", draw_cliff},
+};
+
+}  // namespace
+
+std::span<const ShapeSet> gemm_sets() { return gemm; }
 
 }  // namespace tilewright::measure

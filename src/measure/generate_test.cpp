@@ -13,6 +13,13 @@
 namespace tilewright::measure {
 namespace {
 
+std::vector<Case> drawn(std::string_view name, std::int64_t count) {
+    for (const ShapeSet& set : shape_sets()) {
+        if (set.name == name) return set.draw(count, 1);
+    }
+    return {};
+}
+
 TEST(Generate, EverySetIsRepeatableDistinctAndMakesValidCases) {
     for (const ShapeSet& set : shape_sets()) {
         const auto text = generate_csv(set.name, 150, 7);
@@ -38,7 +45,7 @@ TEST(Generate, GemmSetFillsTheSpace) {
     int small_m = 0;
     int batched = 0;
     int judged = 0;
-    const auto cases = draw_gemm_quick(5000, 1);
+    const auto cases = drawn("gemm-quick", 5000);
     for (const Case& what : cases) {
         ++layouts[std::string(what.word("layout"))];
         const char* sides[] = {"m", "n", "k"};
@@ -60,17 +67,17 @@ TEST(Generate, GemmSetFillsTheSpace) {
 }
 
 TEST(Generate, NarrowAndBatchedSetsHoldWhatTheyAreNamedAfter) {
-    for (const Case& what : draw_gemm_narrow(300, 1)) {
+    for (const Case& what : drawn("gemm-narrow", 300)) {
         const std::int64_t rows = what.integer("n") | what.integer(what.word("layout") == "NT" ? "m" : "k");
         EXPECT_NE(rows % 8, 0);
     }
-    for (const Case& what : draw_gemm_batched(300, 1)) EXPECT_GT(what.integer("batch"), 1);
+    for (const Case& what : drawn("gemm-batched", 300)) EXPECT_GT(what.integer("batch"), 1);
 }
 
 TEST(Generate, ClockSetIsPartOfTheQuickSet) {
     std::set<Fields> quick;
-    for (const Case& what : draw_gemm_quick(20000, 1)) quick.insert(what.sizes);
-    for (const Case& what : draw_gemm_clocks(300, 1)) EXPECT_EQ(quick.count(what.sizes), 1U);
+    for (const Case& what : drawn("gemm-quick", 20000)) quick.insert(what.sizes);
+    for (const Case& what : drawn("gemm-clocks", 300)) EXPECT_EQ(quick.count(what.sizes), 1U);
 }
 
 TEST(Generate, NeighboursShareAFamily) {

@@ -31,6 +31,13 @@ struct Options {
     std::uint64_t seed = 1;
 };
 
+/// Every value of a list, in its order: "1,2,4..64:4" (a step of 4), "1..1024*2" (doubling), "TN,NN". Problems name the
+/// flag.
+Result<std::vector<std::string>> parse_list(std::string_view text, const std::string& flag);
+
+/// "90", "90s", "10m", "1h" in seconds.
+Result<double> parse_duration(std::string_view text, const std::string& flag);
+
 Result<Options> parse_options(const std::vector<std::string>& arguments);
 
 /// The text of --help: verbs, flags, and the columns of each family.

@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <random>
 
-#include "measure/range.h"
 #include "read/csv.h"
 
 namespace tilewright::measure {

@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <fstream>
 
-#include "measure/range.h"
 #include "tilewright/read.h"
 
 namespace tilewright::measure {
