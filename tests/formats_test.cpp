@@ -74,7 +74,7 @@ TEST(Formats, ThePageHasTheTablesOfTheCodec) {
     if (std::getenv("TILEWRIGHT_UPDATE") != nullptr)
         std::ofstream(path) << wanted;
     else
-        EXPECT_TRUE(page == wanted) << path << " is out of date; TILEWRIGHT_UPDATE=1 rewrites it";
+        EXPECT_TRUE(page == wanted) << path << " is out of date; ./regenerate rewrites it";
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ inline void expect_golden(const std::string& name, const std::string& text) {
     if (update != nullptr && std::string(update) == "1") std::ofstream(path, std::ios::binary) << text;
     std::ifstream in(path, std::ios::binary);
     const std::string kept{std::istreambuf_iterator<char>(in), {}};
-    EXPECT_TRUE(kept == text) << path << " is out of date; TILEWRIGHT_UPDATE=1 rewrites it";
+    EXPECT_TRUE(kept == text) << path << " is out of date; ./regenerate rewrites it";
 }
 
 }  // namespace tilewright::render
