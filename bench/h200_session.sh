@@ -126,12 +126,6 @@ stage_spread() {
     "$tilewright" samples spread "$folder/spread-1.jsonl" "$folder/spread-2.jsonl"
 }
 
-# What the library's own choice costs: its first eight answers on 150 shapes.
-stage_autotune() {
-    shapes gemm-clocks 150 3 autotune
-    sweep gemm autotune "${BUDGET_AUTOTUNE:-30s}" --from "$folder/shapes/autotune.csv" --autotune 8
-}
-
 # What the paper's experiments ask (docs/paper.md) of kernels and our samples do not answer (layers: bench/pytorch_layers.py).
 stage_paper() {
     local kind samples
@@ -145,7 +139,7 @@ stage_paper() {
     done
 }
 
-all="check smoke peaks spread gemm long narrow batched clocks attention stream cliff autotune paper"
+all="check smoke peaks spread gemm long narrow batched clocks attention stream cliff paper"
 for stage in ${*:-$all}; do
     case " $all " in *" $stage "*) ;; *) echo "no stage is called $stage; there are $all" >&2; exit 2 ;; esac
     say "$stage"

@@ -6,28 +6,11 @@
 #include "measure/attention_plan.h"
 #include "measure/reference_device.h"
 #include "measure/runnable.h"
-#include "tilewright/names.h"
 
 namespace tilewright::measure {
 namespace {
 
 using reference::Vector;
-
-Attention attention_of(const Case& what) {
-    Attention op;
-    op.batch = what.integer("batch");
-    op.heads = what.integer("heads");
-    op.kv_heads = what.integer("kv_heads");
-    op.q_len = what.integer("q_len");
-    op.kv_len = what.integer("kv_len");
-    op.head_dim = what.integer("head_dim");
-    op.window = what.integer("window");
-    op.causal = what.integer("causal") != 0;
-    op.pass = what.word("pass") == "backward" ? AttentionPass::Backward : AttentionPass::Forward;
-    op.backend = find_named<AttentionBackend>(what.word("backend")).value_or(AttentionBackend::Cudnn);
-    op.precision = find_named<Precision>(what.word("dtype")).value_or(Precision::Bf16);
-    return op;
-}
 
 /// Pointers of one operand set; a forward pass uses the first five.
 struct AttentionOperands {
@@ -126,18 +109,15 @@ private:
 
     Status allocate(Arena& arena) {
         AttentionOperands set;
-        const auto input = [&](void*& into, std::int64_t count) -> Status {
-            const Outcome<void*> memory = arena.input(static_cast<std::size_t>(count), op_.precision);
+        const auto keep = [](const Outcome<void*>& memory, void*& into) -> Status {
             if (!memory) return memory.fault();
             into = *memory;
             return Done{};
         };
-        const auto scratch = [&](void*& into, std::size_t bytes) -> Status {
-            const Outcome<void*> memory = arena.scratch(bytes);
-            if (!memory) return memory.fault();
-            into = *memory;
-            return Done{};
+        const auto input = [&](void*& into, std::int64_t count) {
+            return keep(arena.input(static_cast<std::size_t>(count), op_.precision), into);
         };
+        const auto scratch = [&](void*& into, std::size_t bytes) { return keep(arena.scratch(bytes), into); };
         TW_TRY(input(set.q, q_count()));
         TW_TRY(input(set.k, k_count()));
         TW_TRY(input(set.v, k_count()));
@@ -201,14 +181,9 @@ private:
 }  // namespace
 
 Outcome<std::unique_ptr<Runnable>> make_attention(const Case& what, Arena& arena) {
-    const Attention op = attention_of(what);
-    const std::int64_t least = std::min({op.batch, op.heads, op.kv_heads, op.q_len, op.kv_len, op.head_dim});
-    if (least < 1) return unsupported("a dimension is 0");
-    if (op.heads % op.kv_heads != 0) return unsupported("kv_heads must divide heads");
-    if (op.backend != AttentionBackend::Cudnn && op.backend != AttentionBackend::Auto) {
-        return unsupported("only cuDNN's attention is built in");
-    }
-    auto runnable = std::make_unique<AttentionOp>(op);
+    const Outcome<Attention> op = work_of<Attention>(what);
+    if (!op) return op.fault();
+    auto runnable = std::make_unique<AttentionOp>(*op);
     TW_TRY(runnable->set_up(arena));
     return std::unique_ptr<Runnable>(std::move(runnable));
 }

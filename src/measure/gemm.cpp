@@ -4,7 +4,6 @@
 #include "measure/matmul.h"
 #include "measure/reference_device.h"
 #include "measure/runnable.h"
-#include "tilewright/names.h"
 
 namespace tilewright::measure {
 namespace {
@@ -13,29 +12,14 @@ using reference::Vector;
 
 int result_bytes(Precision precision) { return precision == Precision::Fp8 ? 2 : element_bytes(precision); }
 
-Gemm gemm_of(const Case& what) {
-    const std::string_view layout = what.word("layout");
-    Gemm gemm;
-    gemm.layout = layout == "TN" ? Layout::TN : layout == "NN" ? Layout::NN : Layout::NT;
-    gemm.m = what.integer("m");
-    gemm.n = what.integer("n");
-    gemm.k = what.integer("k");
-    gemm.batch = what.integer("batch");
-    gemm.precision = find_named<Precision>(what.word("dtype")).value_or(Precision::Bf16);
-    return gemm;
-}
-
 class GemmOp final : public Runnable {
 public:
-    GemmOp(const Gemm& gemm, int answer) : gemm_(gemm), answer_(answer) {}
+    explicit GemmOp(const Gemm& gemm) : gemm_(gemm) {}
 
     Status set_up(Arena& arena) {
-        Outcome<std::unique_ptr<Matmul>> made = Matmul::make(gemm_, matmul_workspace_bytes, answer_ + 1);
+        Outcome<std::unique_ptr<Matmul>> made = Matmul::make(gemm_, matmul_workspace_bytes);
         if (!made) return made.fault();
         matmul_ = std::move(*made);
-        if (matmul_->answers() <= answer_) {
-            return unsupported("the library has only " + std::to_string(matmul_->answers()) + " answers");
-        }
         const Outcome<void*> workspace = arena.scratch(matmul_->workspace_bytes());
         if (!workspace) return workspace.fault();
         workspace_ = *workspace;
@@ -43,11 +27,11 @@ public:
     }
 
     Status launch(cudaStream_t stream, int copy) override {
-        return matmul_->launch(sets_[static_cast<std::size_t>(copy)], workspace_, stream, answer_);
+        return matmul_->launch(sets_[static_cast<std::size_t>(copy)], workspace_, stream);
     }
 
     int copies() const override { return static_cast<int>(sets_.size()); }
-    Fields facts() const override { return matmul_->facts(answer_); }
+    Fields facts() const override { return matmul_->facts(); }
     double flops() const override { return 2.0 * count(gemm_.m, gemm_.n) * static_cast<double>(gemm_.k); }
     double bytes() const override {
         return element_bytes(gemm_.precision) * (count(gemm_.m, gemm_.k) + count(gemm_.k, gemm_.n)) +
@@ -118,7 +102,6 @@ private:
     }
 
     Gemm gemm_;
-    int answer_;
     std::unique_ptr<Matmul> matmul_;
     void* workspace_ = nullptr;
     std::vector<MatmulOperands> sets_;
@@ -127,11 +110,12 @@ private:
 }  // namespace
 
 Outcome<std::unique_ptr<Runnable>> make_gemm(const Case& what, Arena& arena) {
-    const Gemm gemm = gemm_of(what);
-    if (gemm.precision == Precision::Fp8 && gemm.layout != Layout::TN) {
+    const Outcome<Gemm> gemm = work_of<Gemm>(what);
+    if (!gemm) return gemm.fault();
+    if (gemm->precision == Precision::Fp8 && gemm->layout != Layout::TN) {
         return unsupported("the library takes fp8 operands in TN only");
     }
-    auto op = std::make_unique<GemmOp>(gemm, static_cast<int>(what.integer("answer")));
+    auto op = std::make_unique<GemmOp>(*gemm);
     TW_TRY(op->set_up(arena));
     return std::unique_ptr<Runnable>(std::move(op));
 }

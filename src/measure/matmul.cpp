@@ -113,7 +113,7 @@ struct Matmul::State {
     cublasLtHandle_t library = nullptr;
     cublasLtMatmulDesc_t operation = nullptr;
     cublasLtMatrixLayout_t a = nullptr, b = nullptr, c = nullptr;
-    std::vector<cublasLtMatmulHeuristicResult_t> answers;
+    cublasLtMatmulHeuristicResult_t chosen{};
 
     ~State() {
         for (cublasLtMatrixLayout_t layout : {a, b, c}) {
@@ -129,7 +129,7 @@ struct Matmul::State {
     }
 
     Status describe_product(const Gemm& gemm);
-    Status ask(std::size_t workspace_bytes, int wanted);
+    Status choose(std::size_t workspace_bytes);
 };
 
 Status Matmul::State::describe_product(const Gemm& gemm) {
@@ -142,59 +142,48 @@ Status Matmul::State::describe_product(const Gemm& gemm) {
     return describe(c, types.result, {gemm.m, gemm.n}, gemm.batch);
 }
 
-Status Matmul::State::ask(std::size_t workspace_bytes, int wanted) {
+Status Matmul::State::choose(std::size_t workspace_bytes) {
     cublasLtMatmulPreference_t preference = nullptr;
     TW_TRY(check_blas(cublasLtMatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate"));
     cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace_bytes,
                                          sizeof workspace_bytes);
-    answers.resize(static_cast<std::size_t>(wanted));
     int given = 0;
-    const Status status = check_blas(
-        cublasLtMatmulAlgoGetHeuristic(library, operation, a, b, c, c, preference, wanted, answers.data(), &given),
-        "cublasLtMatmulAlgoGetHeuristic");
+    const Status status =
+        check_blas(cublasLtMatmulAlgoGetHeuristic(library, operation, a, b, c, c, preference, 1, &chosen, &given),
+                   "cublasLtMatmulAlgoGetHeuristic");
     cublasLtMatmulPreferenceDestroy(preference);
     TW_TRY(status);
-    answers.resize(static_cast<std::size_t>(std::max(given, 0)));
-    if (answers.empty()) return unsupported("cuBLASLt has no algorithm for it");
+    if (given < 1) return unsupported("cuBLASLt has no algorithm for it");
     return Done{};
 }
 
 Matmul::Matmul(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Matmul::~Matmul() = default;
 
-Outcome<std::unique_ptr<Matmul>> Matmul::make(const Gemm& gemm, std::size_t workspace_bytes, int answers) {
+Outcome<std::unique_ptr<Matmul>> Matmul::make(const Gemm& gemm, std::size_t workspace_bytes) {
     constexpr std::int64_t largest = 0x7FFFFFFF;
-    if (std::min({gemm.m, gemm.n, gemm.k, gemm.batch}) < 1) return unsupported("a dimension is 0");
     if (std::max({gemm.m, gemm.n, gemm.k, gemm.batch}) > largest) return unsupported("a dimension is beyond 2^31");
-    if (gemm.grouped) return unsupported("grouped products are not measured");
     const Outcome<cublasLtHandle_t> library = handle();
     if (!library) return library.fault();
     auto state = std::make_unique<State>();
     state->library = *library;
     TW_TRY(state->describe_product(gemm));
-    TW_TRY(state->ask(workspace_bytes, answers));
+    TW_TRY(state->choose(workspace_bytes));
     return std::unique_ptr<Matmul>(new Matmul(std::move(state)));
 }
 
-Status Matmul::launch(const MatmulOperands& operands, void* workspace, cudaStream_t stream, int answer) {
+Status Matmul::launch(const MatmulOperands& operands, void* workspace, cudaStream_t stream) {
     State& s = *state_;
     const float one = 1.0F, zero = 0.0F;
-    const cublasLtMatmulHeuristicResult_t& chosen = s.answers[static_cast<std::size_t>(answer)];
     return check_blas(cublasLtMatmul(s.library, s.operation, &one, operands.b, s.a, operands.a, s.b, &zero, operands.c,
-                                     s.c, operands.c, s.c, &chosen.algo, workspace, chosen.workspaceSize, stream),
+                                     s.c, operands.c, s.c, &s.chosen.algo, workspace, s.chosen.workspaceSize, stream),
                       "cublasLtMatmul");
 }
 
-int Matmul::answers() const { return static_cast<int>(state_->answers.size()); }
+std::size_t Matmul::workspace_bytes() const { return state_->chosen.workspaceSize; }
 
-std::size_t Matmul::workspace_bytes() const {
-    std::size_t most = 0;
-    for (const auto& answer : state_->answers) most = std::max(most, answer.workspaceSize);
-    return most;
-}
-
-Fields Matmul::facts(int answer) const {
-    const cublasLtMatmulHeuristicResult_t& chosen = state_->answers[static_cast<std::size_t>(answer)];
+Fields Matmul::facts() const {
+    const cublasLtMatmulHeuristicResult_t& chosen = state_->chosen;
     const cublasLtMatmulAlgo_t& algorithm = chosen.algo;
     const auto unsigned_of = [&](auto attribute) { return config<std::uint32_t>(algorithm, attribute); };
     return {{"algorithm", std::to_string(config<std::int32_t>(algorithm, CUBLASLT_ALGO_CONFIG_ID))},

@@ -25,19 +25,17 @@ struct MatmulOperands {
 /// A product with its algorithm chosen; cheap to launch, captured into graphs.
 class Matmul {
 public:
-    /// Asks the library's heuristic for its first `answers` choices (one is enough unless autotuning) within
-    /// `workspace_bytes` of workspace.
-    static Outcome<std::unique_ptr<Matmul>> make(const Gemm& gemm, std::size_t workspace_bytes, int answers = 1);
+    /// Takes the first choice of the library's heuristic within `workspace_bytes` of workspace.
+    static Outcome<std::unique_ptr<Matmul>> make(const Gemm& gemm, std::size_t workspace_bytes);
     ~Matmul();
     Matmul(const Matmul&) = delete;
     Matmul& operator=(const Matmul&) = delete;
 
     /// `workspace` must hold workspace_bytes() and not be shared by launches that may overlap.
-    Status launch(const MatmulOperands& operands, void* workspace, cudaStream_t stream, int answer = 0);
+    Status launch(const MatmulOperands& operands, void* workspace, cudaStream_t stream);
 
-    int answers() const;                  ///< how many the heuristic gave
-    std::size_t workspace_bytes() const;  ///< the most any answer needs
-    Fields facts(int answer = 0) const;   ///< algorithm, tile, stages, cluster, …, as names
+    std::size_t workspace_bytes() const;
+    Fields facts() const;  ///< algorithm, tile, stages, cluster, …, as names
 
 private:
     struct State;

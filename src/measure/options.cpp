@@ -80,8 +80,6 @@ constexpr std::array flags = {
          [](Options& o, const std::string& t, const std::string&) { return o.out = t, Problem_(); }},
     Flag{"--clock", "MODES", "quick (default), sustained, burst, or several with commas", set_clocks},
     Flag{"--budget", "TIME", "stop after 90s, 10m or 1h", set_budget},
-    Flag{"--autotune", "N", "time the first N algorithms the library proposes for each gemm",
-         [](Options& o, const std::string& t, const std::string& f) { return set_number(o.autotune, t, f); }},
     Flag{"--shuffle", "SEED", "measure in a random order",
          [](Options& o, const std::string& t, const std::string& f) { return set_number(o.shuffle.emplace(), t, f); }},
     Flag{"--retry", "", "measure again what failed in an earlier run of --out",

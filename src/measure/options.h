@@ -18,8 +18,7 @@ struct Options {
     std::string from;
     std::string out = "-";
     std::vector<ClockMode> clocks = {ClockMode::Quick};
-    double budget_s = 0.0;  ///< 0: none
-    int autotune = 1;
+    double budget_s = 0.0;   ///< 0: none
     double arena_gib = 0.0;  ///< 0: the program's own choice
     std::optional<std::uint64_t> shuffle;
     bool retry = false;

@@ -69,19 +69,25 @@ private:
     std::deque<Reading> queue_;
 };
 
+/// What must come out well.
+Timing timed(Gpu& gpu, ClockMode mode) {
+    const auto timing = time_op(gpu, mode, Policy{});
+    EXPECT_TRUE(timing.ok());
+    return timing ? *timing : Timing{};
+}
+
 /// A heavy op: the clock falls from 2.0 to 1.5 GHz with a time constant of 20 ms.
 double capped(double busy_s) { return 1.5e9 + 0.5e9 * std::exp(-busy_s / 0.02); }
 
 TEST(Quick, SteadyClockStopsAtTheLeastRepeats) {
     FakeGpu gpu;
-    const auto timing = time_op(gpu, ClockMode::Quick, Policy{});
-    ASSERT_TRUE(timing.ok());
-    EXPECT_NEAR(timing->time.median_us, 50.0, 1e-9);
-    EXPECT_EQ(timing->time.repeats, 3);
-    EXPECT_EQ(timing->time.discarded, 0);
-    EXPECT_EQ(timing->time.launches, 40);
-    EXPECT_NEAR(timing->clock_mhz, 2000.0, 1e-9);
-    EXPECT_NEAR(timing->cycles, 100e3, 1e-6);
+    const Timing timing = timed(gpu, ClockMode::Quick);
+    EXPECT_NEAR(timing.time.median_us, 50.0, 1e-9);
+    EXPECT_EQ(timing.time.repeats, 3);
+    EXPECT_EQ(timing.time.discarded, 0);
+    EXPECT_EQ(timing.time.launches, 40);
+    EXPECT_NEAR(timing.clock_mhz, 2000.0, 1e-9);
+    EXPECT_NEAR(timing.cycles, 100e3, 1e-6);
     EXPECT_EQ(gpu.rests, 0);
 }
 
@@ -89,48 +95,44 @@ TEST(Quick, DiscardsAndCountsRepeatsDuringWhichTheClockMoved) {
     FakeGpu gpu;
     int readings = 0;  // the warm-up's, then one before and one after each batch
     gpu.clock_after = [&](double) { return ++readings == 3 ? 1.7e9 : 2e9; };
-    const auto timing = time_op(gpu, ClockMode::Quick, Policy{});
-    ASSERT_TRUE(timing.ok());
-    EXPECT_EQ(timing->time.discarded, 1);
+    const Timing timing = timed(gpu, ClockMode::Quick);
+    EXPECT_EQ(timing.time.discarded, 1);
     EXPECT_EQ(gpu.rests, 1);
-    EXPECT_EQ(timing->time.launches, 20);  // half of the first batch's 40
-    EXPECT_NEAR(timing->cycles, 100e3, 1.0);
-    EXPECT_EQ(timing->doubt, "");
+    EXPECT_EQ(timing.time.launches, 20);  // half of the first batch's 40
+    EXPECT_NEAR(timing.cycles, 100e3, 1.0);
+    EXPECT_EQ(timing.doubt, "");
 }
 
 TEST(Quick, KeepsTheSteadiestRepeatWithItsDoubtWhenTheClockAlwaysMoves) {
     FakeGpu gpu;
     int readings = 0;
     gpu.clock_after = [&](double) { return ++readings % 2 == 0 ? 2e9 : 1.94e9; };
-    const auto timing = time_op(gpu, ClockMode::Quick, Policy{});
-    ASSERT_TRUE(timing.ok());
-    EXPECT_EQ(timing->time.repeats, 1);
-    EXPECT_EQ(timing->time.discarded, Policy{}.quick.attempts - 1);
-    EXPECT_EQ(timing->doubt, "the clock moved in every repeat, by 3.0% in this one");
+    const Timing timing = timed(gpu, ClockMode::Quick);
+    EXPECT_EQ(timing.time.repeats, 1);
+    EXPECT_EQ(timing.time.discarded, Policy{}.quick.attempts - 1);
+    EXPECT_EQ(timing.doubt, "the clock moved in every repeat, by 3.0% in this one");
 }
 
 TEST(Quick, OpsThatPullTheClockDownFromRestAreTimedUnderLoad) {
     FakeGpu gpu;
     gpu.cycles = 4e6;
     gpu.clock_after = capped;
-    const auto timing = time_op(gpu, ClockMode::Quick, Policy{});
-    ASSERT_TRUE(timing.ok());
-    EXPECT_EQ(timing->doubt, "");
-    EXPECT_GE(timing->time.repeats, Policy{}.quick.least);
+    const Timing timing = timed(gpu, ClockMode::Quick);
+    EXPECT_EQ(timing.doubt, "");
+    EXPECT_GE(timing.time.repeats, Policy{}.quick.least);
     EXPECT_EQ(gpu.rests, Policy{}.quick_rests - 1);
-    EXPECT_LT(timing->clock_mhz, 1700.0);
-    EXPECT_NEAR(timing->cycles, gpu.cycles, 0.01 * gpu.cycles);
+    EXPECT_LT(timing.clock_mhz, 1700.0);
+    EXPECT_NEAR(timing.cycles, gpu.cycles, 0.01 * gpu.cycles);
 }
 
 TEST(Quick, StartsRestedAfterAHeavyOp) {
     FakeGpu gpu;
     gpu.busy_s = 0.1;
     gpu.clock_after = [](double busy_s) { return busy_s > 0.05 ? 1.5e9 : 2e9; };
-    const auto timing = time_op(gpu, ClockMode::Quick, Policy{});
-    ASSERT_TRUE(timing.ok());
+    const Timing timing = timed(gpu, ClockMode::Quick);
     EXPECT_GT(gpu.rests, 0);
-    EXPECT_NEAR(timing->clock_mhz, 2000.0, 1e-9);
-    EXPECT_EQ(timing->time.discarded, 0);
+    EXPECT_NEAR(timing.clock_mhz, 2000.0, 1e-9);
+    EXPECT_EQ(timing.time.discarded, 0);
 }
 
 TEST(Quick, GivesUpAfterABoundedNumberOfAttempts) {
@@ -146,34 +148,30 @@ TEST(Quick, GivesUpAfterABoundedNumberOfAttempts) {
 TEST(Quick, NoisyTimesGetMoreRepeatsAndTheMedianIgnoresOneOutlier) {
     FakeGpu gpu;
     gpu.slowdown = [](int batch) { return batch == 1 ? 3.0 : 1.0 + 0.02 * batch; };
-    const auto timing = time_op(gpu, ClockMode::Quick, Policy{});
-    ASSERT_TRUE(timing.ok());
-    EXPECT_EQ(timing->time.repeats, Policy{}.quick.most);
-    EXPECT_LT(timing->time.median_us, 56.0);
-    EXPECT_GT(timing->time.iqr_us, 0.0);
+    const Timing timing = timed(gpu, ClockMode::Quick);
+    EXPECT_EQ(timing.time.repeats, Policy{}.quick.most);
+    EXPECT_LT(timing.time.median_us, 56.0);
+    EXPECT_GT(timing.time.iqr_us, 0.0);
 }
 
 TEST(Quick, ADriftingClockNeedsNoMoreRepeatsSinceCyclesAgree) {
     FakeGpu gpu;
     gpu.clock_after = [](double busy_s) { return 2e9 * (1.0 - 4.0 * busy_s); };
-    const auto timing = time_op(gpu, ClockMode::Quick, Policy{});
-    ASSERT_TRUE(timing.ok());
-    EXPECT_EQ(timing->time.repeats, 3);
-    EXPECT_GT(timing->time.iqr_us, 0.3);
+    const Timing timing = timed(gpu, ClockMode::Quick);
+    EXPECT_EQ(timing.time.repeats, 3);
+    EXPECT_GT(timing.time.iqr_us, 0.3);
 }
 
 TEST(Sustained, KeepsOnlyWhatCameAfterTheClockSettled) {
     FakeGpu gpu;
     gpu.clock_after = capped;
-    const auto timing = time_op(gpu, ClockMode::Sustained, Policy{});
-    ASSERT_TRUE(timing.ok());
-    EXPECT_NEAR(timing->clock_mhz, 1500.0, 15.0);
-    EXPECT_NEAR(timing->time.median_us, 100e3 / 1500.0, 1.0);
+    const Timing timing = timed(gpu, ClockMode::Sustained);
+    EXPECT_NEAR(timing.clock_mhz, 1500.0, 15.0);
+    EXPECT_NEAR(timing.time.median_us, 100e3 / 1500.0, 1.0);
     EXPECT_GE(gpu.busy_s, Policy{}.settle_capped.value);
-    EXPECT_GE(timing->time.repeats * timing->time.launches * timing->time.median_us * 1e-6,
-              Policy{}.capped_length.value);
+    EXPECT_GE(timing.time.repeats * timing.time.launches * timing.time.median_us * 1e-6, Policy{}.capped_length.value);
     EXPECT_LT(gpu.busy_s, 0.9);
-    EXPECT_EQ(timing->doubt, "");
+    EXPECT_EQ(timing.doubt, "");
     EXPECT_EQ(gpu.most_queued, 6U);
     EXPECT_TRUE(gpu.idle());
 }
@@ -197,10 +195,9 @@ TEST(Sustained, WaitsForTheCapThatActsLateButNotAtTheTopClock) {
 
 TEST(Sustained, PowerComesFromWholeStepsOfTheCounter) {
     FakeGpu gpu;
-    const auto timing = time_op(gpu, ClockMode::Sustained, Policy{});
-    ASSERT_TRUE(timing.ok());
-    EXPECT_NEAR(timing->power_w, 500.0, 50.0);
-    EXPECT_NEAR(timing->energy_j, timing->power_w * 50e-6, 1e-6);
+    const Timing timing = timed(gpu, ClockMode::Sustained);
+    EXPECT_NEAR(timing.power_w, 500.0, 50.0);
+    EXPECT_NEAR(timing.energy_j, timing.power_w * 50e-6, 1e-6);
     FakeGpu silent;
     silent.tells_energy = false;
     EXPECT_EQ(time_op(silent, ClockMode::Sustained, Policy{})->power_w, 0.0);
@@ -209,39 +206,35 @@ TEST(Sustained, PowerComesFromWholeStepsOfTheCounter) {
 TEST(Sustained, SaysWhenTheClockNeverSettles) {
     FakeGpu gpu;
     gpu.clock_after = [](double busy_s) { return 2e9 - 1.5e9 * busy_s; };
-    const auto timing = time_op(gpu, ClockMode::Sustained, Policy{});
-    ASSERT_TRUE(timing.ok());
-    EXPECT_EQ(timing->doubt, "the clock did not settle");
+    const Timing timing = timed(gpu, ClockMode::Sustained);
+    EXPECT_EQ(timing.doubt, "the clock did not settle");
 }
 
 TEST(Burst, RestsToTheTopBeforeEachRepeat) {
     FakeGpu gpu;
     gpu.busy_s = 0.1;
     gpu.clock_after = capped;
-    const auto timing = time_op(gpu, ClockMode::Burst, Policy{});
-    ASSERT_TRUE(timing.ok());
+    const Timing timing = timed(gpu, ClockMode::Burst);
     EXPECT_GT(gpu.rests, 2);
-    EXPECT_GE(timing->clock_mhz, 1960.0);
-    EXPECT_EQ(timing->doubt, "");
+    EXPECT_GE(timing.clock_mhz, 1960.0);
+    EXPECT_EQ(timing.doubt, "");
 }
 
 TEST(Burst, ShortensRepeatsWhenTheClockFallsDuringThem) {
     FakeGpu gpu;
     gpu.clock_after = [](double busy_s) { return busy_s < 0.0006 ? 2e9 : 1.5e9; };
-    const auto timing = time_op(gpu, ClockMode::Burst, Policy{});
-    ASSERT_TRUE(timing.ok());
-    EXPECT_EQ(timing->time.discarded, 1);
-    EXPECT_EQ(timing->time.launches, 10);
-    EXPECT_NEAR(timing->clock_mhz, 2000.0, 1e-9);
+    const Timing timing = timed(gpu, ClockMode::Burst);
+    EXPECT_EQ(timing.time.discarded, 1);
+    EXPECT_EQ(timing.time.launches, 10);
+    EXPECT_NEAR(timing.clock_mhz, 2000.0, 1e-9);
 }
 
 TEST(Burst, OneLongLaunchIsKeptWithADoubt) {
     FakeGpu gpu;
     gpu.cycles = 20e6;
     gpu.clock_after = [](double busy_s) { return busy_s < 0.001 ? 2e9 : 1.5e9; };
-    const auto timing = time_op(gpu, ClockMode::Burst, Policy{});
-    ASSERT_TRUE(timing.ok());
-    EXPECT_NE(timing->doubt, "");
+    const Timing timing = timed(gpu, ClockMode::Burst);
+    EXPECT_NE(timing.doubt, "");
 }
 
 TEST(Burst, FailsWhenTheClockDoesNotComeBack) {

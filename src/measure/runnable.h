@@ -38,6 +38,14 @@ public:
     }
 };
 
+/// The op that a case describes, read by the codec.
+template <class Work>
+Outcome<Work> work_of(const Case& what) {
+    const Result<Described> described = decode(*find_op_kind(what.op), what.sizes, {what.op});
+    if (!described) return unsupported(described.problems().front().what);
+    return std::get<Work>(described->work);
+}
+
 Outcome<std::unique_ptr<Runnable>> make_gemm(const Case& what, Arena& arena);
 Outcome<std::unique_ptr<Runnable>> make_attention(const Case& what, Arena& arena);
 Outcome<std::unique_ptr<Runnable>> make_stream(const Case& what, Arena& arena);

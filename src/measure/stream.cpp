@@ -4,7 +4,6 @@
 #include "measure/reference_device.h"
 #include "measure/runnable.h"
 #include "measure/stream_kinds.h"
-#include "tilewright/names.h"
 
 namespace tilewright::measure {
 namespace {
@@ -122,12 +121,10 @@ private:
 }  // namespace
 
 Outcome<std::unique_ptr<Runnable>> make_stream(const Case& what, Arena& arena) {
-    Request request;
-    request.e = {find_named<Precision>(what.word("dtype")).value_or(Precision::Bf16), what.integer("rows"),
-                 what.integer("width")};
-    request.backward = what.word("pass") == "backward";
-    if (request.e.rows < 1 || request.e.width < 1) return unsupported("a dimension is 0");
-    Kernel kernel = stream_kernel(what.word("kind"), what.word("form"), request);
+    const Outcome<StreamCall> call = work_of<StreamCall>(what);
+    if (!call) return call.fault();
+    const Request request{{call->precision, call->rows, call->width}, call->pass == AttentionPass::Backward};
+    Kernel kernel = stream_kernel(call->kernel, what.word("form"), request);
     if (!kernel.run) return unsupported("there is no such kernel in this pass and form");
     auto op = std::make_unique<StreamOp>(std::move(kernel), request);
     TW_TRY(op->set_up(arena));

@@ -91,12 +91,8 @@ Result<std::vector<ClockMode>> clocks_of(Case& what, const Options& options, con
     return std::vector<ClockMode>{*mode};
 }
 
-void append_jobs(const Case& what, const std::vector<ClockMode>& clocks, int answers, std::vector<Job>& jobs) {
-    for (int answer = 0; answer < answers; ++answer) {
-        Case variant = what;
-        if (answer > 0) variant.sizes.emplace_back("answer", std::to_string(answer));
-        for (const ClockMode clock : clocks) jobs.push_back({variant, clock});
-    }
+void append_jobs(std::vector<Job>& jobs, const Case& what, const std::vector<ClockMode>& clocks) {
+    for (const ClockMode clock : clocks) jobs.push_back({what, clock});
 }
 
 Sample keyed(const Job& job, const std::string& device) {
@@ -118,10 +114,6 @@ constexpr Cube cubes[] = {{"4096", "4096", "4096"}, {"8192", "8192", "8192"},  {
                           {"8448", "8448", "4096"}, {"16896", "8192", "4096"}, {"16384", "8192", "8192"},
                           {"8192", "4096", "16384"}};
 
-void append_clocks(std::vector<Job>& jobs, const Case& what, std::initializer_list<ClockMode> clocks) {
-    for (const ClockMode clock : clocks) jobs.push_back({what, clock});
-}
-
 void count(const Sample& sample, SweepResult& result) {
     if (sample.status == SampleStatus::Ok) ++result.measured;
     if (sample.status == SampleStatus::Unsupported) ++result.unsupported;
@@ -140,7 +132,6 @@ Result<std::vector<Job>> plan_jobs(const Options& options, std::string_view csv)
     const auto rows = rows_of(options, csv);
     if (!rows) return rows.problems();
     const std::string where = options.from.empty() ? options.verb : options.from;
-    const int answers = options.verb == "gemm" ? std::max(options.autotune, 1) : 1;
     std::vector<Job> jobs;
     Problems problems;
     for (const Named& row : *rows) {
@@ -151,7 +142,7 @@ Result<std::vector<Job>> plan_jobs(const Options& options, std::string_view csv)
         }
         const auto clocks = clocks_of(*what, options, where, row.line);
         if (clocks)
-            append_jobs(*what, *clocks, answers, jobs);
+            append_jobs(jobs, *what, *clocks);
         else
             problems.push_back(clocks.problems().front());
     }
@@ -165,12 +156,11 @@ Result<std::vector<Job>> plan_jobs(const Options& options, std::string_view csv)
 
 std::vector<Job> peak_jobs() {
     std::vector<Job> jobs;
-    for (const char* kind : {"graph", "eager"})
-        append_clocks(jobs, {"launch", {{"kind", kind}}, {}}, {ClockMode::Quick});
+    for (const char* kind : {"graph", "eager"}) append_jobs(jobs, {"launch", {{"kind", kind}}, {}}, {ClockMode::Quick});
     for (std::int64_t mib = 1; mib <= 8192; mib *= 2) {
         for (const char* kind : {"copy", "read"}) {
-            append_clocks(jobs, {"bandwidth", {{"kind", kind}, {"bytes", std::to_string(mib << 20)}}, {}},
-                          {ClockMode::Quick});
+            append_jobs(jobs, {"bandwidth", {{"kind", kind}, {"bytes", std::to_string(mib << 20)}}, {}},
+                        {ClockMode::Quick});
         }
     }
     for (const char* dtype : {"bf16", "fp16", "fp8", "tf32"}) {
@@ -179,7 +169,7 @@ std::vector<Job> peak_jobs() {
                 "gemm",
                 {{"layout", "TN"}, {"m", cube.m}, {"n", cube.n}, {"k", cube.k}, {"batch", "1"}, {"dtype", dtype}},
                 {}};
-            append_clocks(jobs, what, {ClockMode::Burst, ClockMode::Sustained});
+            append_jobs(jobs, what, {ClockMode::Burst, ClockMode::Sustained});
         }
     }
     return jobs;

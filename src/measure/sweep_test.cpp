@@ -94,14 +94,6 @@ TEST(Plan, ProductOfListsWithDefaultsAndClocks) {
     EXPECT_EQ(jobs.back().what.integer("m"), 2);
 }
 
-TEST(Plan, AutotuneAddsTheOtherAnswersUnderKeysOfTheirOwn) {
-    const auto jobs = jobs_of({"gemm", "--m", "1", "--n", "8", "--k", "8", "--autotune", "3"});
-    ASSERT_EQ(jobs.size(), 3U);
-    EXPECT_EQ(jobs[0].what.integer("answer"), 0);
-    EXPECT_EQ(jobs[2].what.integer("answer"), 2);
-    EXPECT_NE(jobs[0].what.sizes, jobs[1].what.sizes);
-}
-
 TEST(Plan, CsvRowsKeepUnknownColumnsAndTheirOwnClock) {
     const auto jobs =
         jobs_of({"gemm", "--from", "f.csv"}, "layout,m,n,k,clock,split\nNN,3,4,5,burst,judge\nTN,1,1,1,,fit\n");
