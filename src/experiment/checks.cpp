@@ -33,6 +33,10 @@ std::string in_words(Term term) {
 
 }  // namespace
 
+Verdict verdict_of(std::size_t kept, std::size_t of) {
+    return kept >= of ? Verdict::Holds : kept > 0 ? Verdict::Partly : Verdict::Fails;
+}
+
 std::string figure_text(double value) {
     const double size = std::abs(value);
     return fixed(value, size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2);
@@ -170,7 +174,7 @@ Judgement drops(const Scene& scene) {
     if (anywhere.from != deepest.from && anywhere.fall > scene.check.least) {
         text += ", and the deepest step is elsewhere: " + step_text(anywhere);
     }
-    return {falls == seen ? Verdict::Holds : falls > 0 ? Verdict::Partly : Verdict::Fails, text};
+    return {verdict_of(falls, seen), text};
 }
 
 Judgement teeth(const Scene& scene) {
@@ -190,11 +194,9 @@ Judgement teeth(const Scene& scene) {
         }
     }
     if (seen == 0) return {};
-    return {falls >= several ? Verdict::Holds
-            : falls > 0      ? Verdict::Partly
-                             : Verdict::Fails,
-            "throughput falls by at least " + percent(scene.check.least) + " at " + std::to_string(falls) + " of " +
-                std::to_string(seen) + " steps" + places + "; the deepest is " + step_text(deepest)};
+    return {verdict_of(falls, several), "throughput falls by at least " + percent(scene.check.least) + " at " +
+                                            std::to_string(falls) + " of " + std::to_string(seen) + " steps" + places +
+                                            "; the deepest is " + step_text(deepest)};
 }
 
 Judgement above(const Scene& scene) {
@@ -206,10 +208,7 @@ Judgement above(const Scene& scene) {
         kept += cell->y >= scene.check.least ? 1 : 0;
         text += (text.empty() ? "" : ", ") + scene.place(*cell) + " is " + figure_text(cell->y);
     }
-    return {kept == cells.size() ? Verdict::Holds
-            : kept > 0           ? Verdict::Partly
-                                 : Verdict::Fails,
-            text + " (claimed at least " + figure_text(scene.check.least) + ")"};
+    return {verdict_of(kept, cells.size()), text + " (claimed at least " + figure_text(scene.check.least) + ")"};
 }
 
 Judgement flat(const Scene& scene) {

@@ -46,6 +46,9 @@ Judgement trend(const Scene& scene);      ///< the series of `at` lie "|above" o
 Judgement differs(const Scene& scene);    ///< the x from which on there is full speed is not the same for all series
 Judgement transfers(const Scene& scene);  ///< series that have the second of `at` have the first, too
 
+/// Whether all of a claim's parts hold, some or none.
+Verdict verdict_of(std::size_t kept, std::size_t of);
+
 /// "1,234", "56.7", "0.123": three digits.
 std::string figure_text(double value);
 std::string percent(double share);  ///< "12%"

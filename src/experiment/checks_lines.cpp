@@ -81,9 +81,7 @@ Judgement plateau(const Scene& scene) {
     for (const FigureCell* cell : after) lowest = std::min(lowest, scene.merit(*cell));
     const bool level = lowest >= (1.0 - scene.check.most) * best;
     const bool starts_low = scene.merit(*line.front()) <= scene.check.least * best;
-    return {level && starts_low   ? Verdict::Holds
-            : level || starts_low ? Verdict::Partly
-                                  : Verdict::Fails,
+    return {verdict_of((level ? 1 : 0) + (starts_low ? 1 : 0), 2),
             "from " + scene.place(*edge) + " on the lowest value is " + percent(lowest / best) +
                 " of the best (claimed at least " + percent(1.0 - scene.check.most) + "), the first is " +
                 percent(scene.merit(*line.front()) / best) + " of it"};
@@ -142,10 +140,7 @@ Judgement trend(const Scene& scene) {
                 (off > 0.0 ? " above" : " below");
     }
     if (seen == 0) return {};
-    return {kept == seen ? Verdict::Holds
-            : kept > 0   ? Verdict::Partly
-                         : Verdict::Fails,
-            text + " the power law through all (exponent " + figure_text(slope) + ")"};
+    return {verdict_of(kept, seen), text + " the power law through all (exponent " + figure_text(slope) + ")"};
 }
 
 Judgement transfers(const Scene& scene) {
