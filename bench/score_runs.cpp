@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <iostream>
 #include <map>
-#include <sstream>
 
+#include "files/input.h"
 #include "read/runs.h"
 #include "tilewright/cluster.h"
 #include "tilewright/names.h"
@@ -55,11 +54,9 @@ Result<Plan> replay(const read::PublishedRun& run) {
 }
 
 int score(const std::string& path, bool why, std::map<std::string, Tally>& tallies) {
-    std::ifstream in(path, std::ios::binary);
-    std::stringstream bytes;
-    bytes << in.rdbuf();
-    const std::string text = bytes.str();
-    const Result<std::vector<read::PublishedRun>> runs = read::read_runs(text, path);
+    const Result<std::string> text = files::read_whole(path);
+    if (!text) return complain(text.problems());
+    const Result<std::vector<read::PublishedRun>> runs = read::read_runs(*text, path);
     if (!runs) return complain(runs.problems());
     for (const read::PublishedRun& run : *runs) {
         const Result<Plan> plan = replay(run);

@@ -16,7 +16,8 @@ namespace tilewright {
 namespace {
 
 render::Outcome outcome_of(const Experiment& experiment, const char* gpu) {
-    auto outcome = cli::run(experiment, {*find_device(gpu), {}, {}, {}});
+    const Device device = *find_device(gpu);
+    auto outcome = cli::run(experiment, {{device, {}, find_profile(device), {}}, {}, {}, {}});
     EXPECT_TRUE(outcome) << experiment.name << ": " << (outcome ? "" : outcome.problems()[0].what);
     return outcome ? std::move(*outcome) : render::Outcome{};
 }

@@ -3,9 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <fstream>
-#include <sstream>
 
+#include "files/input.h"
 #include "read/csv.h"
 #include "tilewright/ops.h"
 #include "tilewright/read.h"
@@ -38,10 +37,7 @@ double allocated(read::CsvCells& cells) {
 
 TEST(MeasuredMemory, StaysWithinItsBound) {
     const std::string path = TILEWRIGHT_SOURCE_DIR "/tests/measured_memory.csv";
-    std::ifstream in(path, std::ios::binary);
-    std::stringstream bytes;
-    bytes << in.rdbuf();
-    const std::string text = bytes.str();
+    const std::string text = *files::read_whole(path);
     const auto table = read::read_csv(text, path);
     ASSERT_TRUE(table.ok());
     EXPECT_GE(table->rows.size(), 29u);

@@ -3,23 +3,15 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <fstream>
 #include <map>
-#include <sstream>
 
+#include "files/input.h"
 #include "read/runs.h"
 #include "tilewright/plan.h"
 #include "tilewright/read.h"
 
 namespace tilewright {
 namespace {
-
-std::string text_of(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    std::stringstream text;
-    text << in.rdbuf();
-    return text.str();
-}
 
 double error_of(const read::PublishedRun& run) {
     const Cluster cluster = *find_cluster(run.cluster);
@@ -45,7 +37,7 @@ const std::map<std::string, Bounds> bounds = {
 
 TEST(PublishedRuns, StayWithinTheirBounds) {
     const std::string path = TILEWRIGHT_SOURCE_DIR "/tests/published_runs.csv";
-    const std::string text = text_of(path);
+    const std::string text = *files::read_whole(path);
     const auto runs = read::read_runs(text, path);
     ASSERT_TRUE(runs.ok()) << runs.problems().front().what;
     EXPECT_GE(runs->size(), 40u);
