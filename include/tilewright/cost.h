@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -78,7 +79,6 @@ private:
     };
     Physics physical_time(const Gemm& gemm) const;  ///< as `physics`
     double learnt_time(const Gemm& gemm, const Physics& physics) const;
-    double burst_time(const Op& op) const;  ///< seconds of all launches of one kernel
     Cost burst(const Attention& attention) const;
     Cost burst(const Stream& stream) const;
     Cost burst(const Collective& collective) const;
@@ -126,6 +126,30 @@ private:
     std::shared_ptr<const Ready> ready_;
     Clock clock_;
     double power_budget_;  ///< W above idle; infinite where there is no limit
+};
+
+/// Prices of one op after another where these resemble each other: the last few kernels are not priced again. The ways
+/// that padding chooses among are then priced once, and products of neighbouring sizes that are padded to the same.
+class RecentPrices final : public Choices {
+public:
+    explicit RecentPrices(const Pricer& pricer) : pricer_(pricer) {}
+
+    Cost burst(const Op& op) const;                  ///< as the pricer's
+    const Cost& kernel(const Op& op) const;          ///< as the pricer's; good until the next is priced
+    std::vector<Op> kernels_of(const Op& op) const;  ///< what `specialize` makes of it
+
+    AttentionBackend backend(const Attention& call) const override { return pricer_.backend(call); }
+    bool faster(std::span<const Op> kernels, const Op& than) const override;
+
+private:
+    struct Known {
+        decltype(Op::work) work;
+        bool for_alignment;
+        Cost cost;
+    };
+    const Pricer& pricer_;
+    mutable std::array<std::optional<Known>, 8> known_;  ///< two ops' worth
+    mutable std::size_t priced_ = 0;
 };
 
 /// The family of kernels that a product takes.

@@ -164,8 +164,8 @@ struct Op {
     bool adds_bias = false;  ///< such a runtime adds a bias to the rows of the result
 
     // a kernel that `specialize` has put in
-    std::string_view origin{};   ///< the lowered op of which it does a part; empty: it is the op itself
     bool for_alignment = false;  ///< aligned sizes would spare it: all of its time is what alignment costs
+    std::string_view origin{};   ///< the lowered op of which it does a part; empty: it is the op itself
 };
 
 /// The kernels of one step on one GPU, in launch order (a layer's kernels once, with count = layers).
@@ -189,6 +189,9 @@ public:
 protected:
     ~Choices() = default;
 };
+
+/// Whether `specialize` may make other kernels of it; most ops are what they are launched as.
+bool is_open(const Op& op);
 
 /// Every op as the kernels that it is launched as: padding, copies and unfused attention are ops of their own, and
 /// nothing is left open. A specialised graph stays as it is.

@@ -35,9 +35,6 @@ std::array<double, Count> inverted(std::array<double, Count> fractions) {
     return fractions;
 }
 
-/// Whether specialising may change it: most ops of a search's inner loop are what they are launched as.
-bool is_open(const Op& op) { return op.pads || op.adds_bias || std::holds_alternative<Attention>(op.work); }
-
 /// What most of the time is bound by.
 Bound main_bound(const std::vector<PricedOp>& ops) {
     std::array<Seconds, 4> by_bound{};
@@ -114,40 +111,15 @@ Pricer::Pricer(std::shared_ptr<const Ready> ready, Clock clock)
 }
 
 Cost Pricer::kernel(const Op& op) const {
-    const Cost cost = std::visit([this](const auto& work) { return burst(work); }, op.work);
-    return op.for_alignment ? for_alignment(cost) : cost;
+    Cost cost = std::visit([this](const auto& work) { return burst(work); }, op.work);
+    if (op.for_alignment) cost = for_alignment(cost);
+    return cost;
 }
 
-/// Bound by what bounds the kernel that takes longest.
-Cost Pricer::burst(const Op& op) const {
-    if (!is_open(op)) return kernel(op);
-    std::vector<Op> kernels;
-    specialize(op, *this, kernels);
-    if (kernels.size() == 1) return kernel(kernels.front());
-    Cost sum;
-    sum.evidence = Evidence::Measured;
-    double longest = 0.0;
-    for (const Op& each : kernels) {
-        const Cost cost = kernel(each);
-        const double launches = static_cast<double>(each.count) / static_cast<double>(op.count);
-        add(sum, cost, launches);
-        if (cost.time.value * launches > longest) sum.bound = cost.bound;
-        longest = std::max(longest, cost.time.value * launches);
-    }
-    return sum;
-}
-
-/// As `kernel`, without what explains it.
-double Pricer::burst_time(const Op& op) const {
-    const Gemm* gemm = std::get_if<Gemm>(&op.work);
-    const double each = gemm != nullptr ? learnt_time(*gemm, physical_time(*gemm)) : kernel(op).time.value;
-    return each * static_cast<double>(op.count);
-}
+Cost Pricer::burst(const Op& op) const { return is_open(op) ? RecentPrices(*this).burst(op) : kernel(op); }
 
 bool Pricer::faster(std::span<const Op> kernels, const Op& than) const {
-    double time = 0.0;
-    for (const Op& op : kernels) time += burst_time(op);
-    return time < burst_time(than);
+    return RecentPrices(*this).faster(kernels, than);
 }
 
 Cost Pricer::price(const Gemm& gemm) const { return settled(burst(gemm)); }
@@ -190,17 +162,61 @@ Cost at_clock(const Cost& burst, double clock) {
     return cost;
 }
 
+bool RecentPrices::faster(std::span<const Op> kernels, const Op& than) const {
+    Seconds time;
+    for (const Op& op : kernels) time += kernel(op).time * static_cast<double>(op.count);
+    return time < kernel(than).time * static_cast<double>(than.count);
+}
+
+const Cost& RecentPrices::kernel(const Op& op) const {
+    for (std::size_t i = 0; i < std::min(priced_, known_.size()); ++i) {
+        const Known& known = *known_[i];
+        if (known.work == op.work && known.for_alignment == op.for_alignment) return known.cost;
+    }
+    std::optional<Known>& oldest = known_[priced_++ % known_.size()];
+    return oldest.emplace(Known{op.work, op.for_alignment, pricer_.kernel(op)}).cost;
+}
+
+std::vector<Op> RecentPrices::kernels_of(const Op& op) const {
+    std::vector<Op> kernels;
+    kernels.reserve(5);  // as many as unfused attention has backward
+    specialize(op, *this, kernels);
+    return kernels;
+}
+
+/// Bound by what bounds the kernel that takes longest.
+Cost RecentPrices::burst(const Op& op) const {
+    if (!is_open(op)) {
+        if (!op.pads) return pricer_.kernel(op);
+        return kernel(op);
+    }
+    const std::vector<Op> kernels = kernels_of(op);
+    if (kernels.size() == 1) return kernel(kernels.front());
+    Cost sum;
+    sum.evidence = Evidence::Measured;
+    double longest = 0.0;
+    for (const Op& each : kernels) {
+        const Cost& cost = kernel(each);
+        const double launches = static_cast<double>(each.count) / static_cast<double>(op.count);
+        add(sum, cost, launches);
+        if (cost.time.value * launches > longest) sum.bound = cost.bound;
+        longest = std::max(longest, cost.time.value * launches);
+    }
+    return sum;
+}
+
 GraphCost price(const OpGraph& graph, const Pricer& pricer) {
     GraphCost result;
     result.flops = total_flops(graph);
     result.sum.evidence = Evidence::Measured;
     result.ops.reserve(graph.ops.size());
-    const auto add_kernel = [&](const Op& kernel) { result.ops.push_back({kernel, pricer.kernel(kernel), {}}); };
-    std::vector<Op> kernels;
     for (const Op& op : graph.ops) {
-        kernels.clear();
-        is_open(op) ? specialize(op, pricer, kernels) : add_kernel(op);
-        for (const Op& kernel : kernels) add_kernel(kernel);
+        if (!is_open(op)) {
+            result.ops.push_back({op, pricer.kernel(op), {}});
+            continue;
+        }
+        const RecentPrices prices(pricer);
+        for (const Op& kernel : prices.kernels_of(op)) result.ops.push_back({kernel, prices.kernel(kernel), {}});
     }
     result.clock = clock_of(result.ops, pricer, false);
     const double update_clock = clock_of(result.ops, pricer, true);

@@ -65,6 +65,9 @@ bool widens_rows(const Gemm& gemm) {
     return gemm.n > threshold && gemm.n * static_cast<std::int64_t>(element_bytes(gemm.precision)) % alignment != 0;
 }
 
+bool copies_bias(const Op& op, const Gemm& gemm) { return op.adds_bias && widens_rows(gemm); }
+bool may_pad(const Op& op, const Gemm& gemm) { return op.pads && !gemm.grouped && row_bytes(gemm) < word_bytes; }
+
 /// What torch.compile does around a product. One whose operands have no whole 16-byte rows is padded where that is
 /// faster (torch/_inductor/fx_passes/pad_mm.py times both ways); only some operands cost a copy then: activations are
 /// written padded by the kernel that makes them, and the gradient that dX copied serves dW, whose result is copied out
@@ -73,10 +76,8 @@ bool widens_rows(const Gemm& gemm) {
 void append(const Op& op, const Gemm& gemm, const Choices& choices, Kernels& kernels) {
     Op direct = op;
     direct.pads = direct.adds_bias = false;
-    if (op.adds_bias && widens_rows(gemm)) {
-        kernels.push_back(copy_for(direct, "copy bias", copy_of_result(gemm, 0.5)));
-    }
-    if (!op.pads || gemm.grouped || row_bytes(gemm) >= word_bytes) return kernels.push_back(direct);
+    if (copies_bias(op, gemm)) kernels.push_back(copy_for(direct, "copy bias", copy_of_result(gemm, 0.5)));
+    if (!may_pad(op, gemm)) return kernels.push_back(direct);
     const std::size_t before = kernels.size();
     if (gemm.layout == Layout::NN) copy_operand(direct, "pad gradient", &Gemm::m, kernels);
     if (gemm.layout != Layout::NT) copy_operand(direct, "pad weights", &Gemm::n, kernels);
@@ -151,6 +152,12 @@ void append(const Op& op, const Stream&, const Choices&, Kernels& kernels) { ker
 void append(const Op& op, const Collective&, const Choices&, Kernels& kernels) { kernels.push_back(op); }
 
 }  // namespace
+
+bool is_open(const Op& op) {
+    const Gemm* gemm = std::get_if<Gemm>(&op.work);
+    if (gemm != nullptr) return copies_bias(op, *gemm) || may_pad(op, *gemm);
+    return op.origin.empty() && std::holds_alternative<Attention>(op.work);
+}
 
 void specialize(const Op& op, const Choices& choices, std::vector<Op>& kernels) {
     if (!op.origin.empty()) return kernels.push_back(op);

@@ -148,18 +148,23 @@ Column Tables::column(Knob knob, Part part, const std::vector<std::int64_t>& val
     const OpGraph from = lowered(one), to = lowered(two);
     std::vector<Line> kernels = lines(part, from, to);
     const double update_step = update_bytes(to) - update_bytes(from);
+    std::vector<RecentPrices> prices;  // of each kernel on each target
+    for (std::size_t i = 0; i < kernels.size(); ++i) {
+        for (const Target& target : targets_) prices.emplace_back(target.pricer);
+    }
     Column column;
     column.sums.resize(targets_.size());
     for (const std::int64_t value : values) {
         const double x = static_cast<double>(ceil_div(value, tp) - 1);
         double flops_here = 0.0;
         for (std::vector<Sums>& sums : column.sums) sums.emplace_back();
+        auto price = prices.cbegin();
         for (Line& line : kernels) {
             move(line.now, line.from, line.to, x);
             flops_here += line.count * flops(line.now).value;
             for (std::size_t target = 0; target < targets_.size(); ++target) {
                 Sums& sum = column.sums[target].back();
-                sum = sum + line.count * sums_of(targets_[target].pricer.burst(line.now));
+                sum = sum + line.count * sums_of((price++)->burst(line.now));
             }
         }
         column.flops.push_back(flops_here);
