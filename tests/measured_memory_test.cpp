@@ -6,7 +6,7 @@
 
 #include "files/input.h"
 #include "read/csv.h"
-#include "tilewright/ops.h"
+#include "tilewright/cost.h"
 #include "tilewright/read.h"
 
 namespace tilewright {
@@ -26,12 +26,12 @@ Shape shape_of(read::CsvCells& cells) {
 }
 
 /// What the allocator counts: without the allowance for what it cannot hand out.
-double allocated(read::CsvCells& cells) {
+double allocated(read::CsvCells& cells, const Pricer& pricer) {
     Workload work;
     work.batch = cells.integer("batch", read::sizes);
     work.seq = cells.integer("seq", read::sizes);
     work.runtime = cells.required_word<Runtime>("runtime");
-    const Memory m = memory(shape_of(cells), work);
+    const Memory m = memory(shape_of(cells), work, pricer);
     return (m.total - m.fragmentation).value;
 }
 
@@ -41,10 +41,12 @@ TEST(MeasuredMemory, StaysWithinItsBound) {
     const auto table = read::read_csv(text, path);
     ASSERT_TRUE(table.ok());
     EXPECT_GE(table->rows.size(), 29u);
+    const Device device = *find_device("h200");
+    const Pricer h200(device, find_profile(device));
     for (const read::CsvRow& row : table->rows) {
         read::CsvCells cells(*table, row);
         const double measured = cells.positive("measured_bytes");
-        EXPECT_LE(std::abs(allocated(cells) / measured - 1), bound) << row.text;
+        EXPECT_LE(std::abs(allocated(cells, h200) / measured - 1), bound) << row.text;
         EXPECT_TRUE(cells.clean()) << row.text;
     }
 }

@@ -146,7 +146,7 @@ enum class Component {
 enum class Pass { Forward, Backward, Update, Recompute };
 
 /// Which stretch of the model a kernel belongs to.
-enum class Part { Embedding, Layer, Head, Update };
+enum class Part : std::uint8_t { Embedding, Layer, Head, Update };
 
 /// One kernel, launched `count` times in a step; as lowered, what `specialize` may make several of.
 struct Op {
@@ -165,6 +165,7 @@ struct Op {
 
     // a kernel that `specialize` has put in
     bool for_alignment = false;  ///< aligned sizes would spare it: all of its time is what alignment costs
+    bool prepares = false;       ///< writes into the tensor that the kernel after it writes
     std::string_view origin{};   ///< the lowered op of which it does a part; empty: it is the op itself
 };
 
@@ -229,8 +230,8 @@ struct Memory {
 };
 
 /// Of the GPU that needs most: with pipeline stages the first, which keeps a micro-batch for every stage in flight, or
-/// the last, which has the head.
-Memory memory(const Shape& shape, const Workload& workload);
+/// the last, which has the head. Of the kernels that are launched: `choices` are the device's.
+Memory memory(const Shape& shape, const Workload& workload, const Choices& choices);
 
 /// What memory is made of before pipeline stages, replicas and recomputation divide it; enough to know the memory of
 /// every plan that shares tensor, context and expert parallelism and the micro-batch.
@@ -245,7 +246,7 @@ struct MemoryPieces {
     double kv_cache = 0;                             ///< bytes of all layers
 };
 
-MemoryPieces memory_pieces(const Shape& shape, const Workload& workload);
+MemoryPieces memory_pieces(const Shape& shape, const Workload& workload, const Choices& choices);
 Memory memory(const MemoryPieces& pieces, const Workload& workload);
 
 /// Whether this forward kernel runs again in the backward pass, which then need not keep what it wrote.

@@ -91,7 +91,7 @@ PlanResult plan(const Shape& shape, const Workload& base, const PlanSpace& space
 Plan fastest_schedule(const Shape& shape, const Workload& base, const PlanSpace& space, const Pricer& pricer);
 
 /// The largest micro-batch that fits, 0 when not even one does.
-std::int64_t largest_micro_batch(const Shape& shape, const Workload& workload, const Device& device);
+std::int64_t largest_micro_batch(const Shape& shape, const Workload& workload, const Pricer& pricer);
 
 /// Tokens that 20 per parameter ask for (Hoffmann et al. 2022, section 3.4), of the active parameters.
 double chinchilla_tokens(const Shape& shape);

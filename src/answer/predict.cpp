@@ -59,7 +59,7 @@ Prediction prediction_of(const Question& question, const Pricer& pricer) {
     prediction.profile_source = question.profile.source;
     prediction.errors = question.profile.errors;
     prediction.layer = price(lower_layer(question.shape, question.workload), pricer);
-    prediction.memory = memory(question.shape, question.workload);
+    prediction.memory = memory(question.shape, question.workload, pricer);
     prediction.used = question.used;
     return prediction;
 }

@@ -45,24 +45,25 @@ struct Size {
     Bytes memory;
 };
 
-Size size_of(const Shape& shape, const Workload& workload) {
-    return {count_parameters(shape).total, memory(shape, workload).total};
+Size size_of(const Shape& shape, const Workload& workload, const Pricer& pricer) {
+    return {count_parameters(shape).total, memory(shape, workload, pricer).total};
 }
 
 /// What one more layer takes: whatever the model has besides its layers cancels out.
-Size size_of_layer(Shape shape, const Workload& workload) {
+Size size_of_layer(Shape shape, const Workload& workload, const Pricer& pricer) {
     shape.layers = 1;
-    const Size one = size_of(shape, workload);
+    const Size one = size_of(shape, workload, pricer);
     shape.layers = 2;
-    const Size two = size_of(shape, workload);
+    const Size two = size_of(shape, workload, pricer);
     return {two.params - one.params, two.memory - one.memory};
 }
 
 void price_stack(const Described& row, const BulkContext& context, std::string& line) {
     const auto& [shape, workload, whole] = std::get<Stack>(row.work);
     const OpGraph graph = lower(row);
-    const Cost cost = price(graph, context.pricer(row.clock)).sum;
-    const Size size = whole ? size_of(shape, workload) : size_of_layer(shape, workload);
+    const Pricer& pricer = context.pricer(row.clock);
+    const Cost cost = price(graph, pricer).sum;
+    const Size size = whole ? size_of(shape, workload, pricer) : size_of_layer(shape, workload, pricer);
     append_times(line, cost);
     append_field(line, size.params);
     append_field(line, total_flops(graph).value);

@@ -105,7 +105,7 @@ bool fits(const LintInput& input, const Fix& fix) {
     Shape shape = input.shape;
     Workload workload = input.workload;
     apply(fix, shape, workload);
-    return memory(shape, workload).total <= input.pricer.device().memory * usable_memory;
+    return memory(shape, workload, input.pricer).total <= input.pricer.device().memory * usable_memory;
 }
 
 std::int64_t parameter_change(const LintInput& input, const Fix& fix) {

@@ -184,7 +184,7 @@ RC_GTEST_PROP(Lower, EveryKernelHasANameWorkAndASize, ()) {
             RC_ASSERT(op.saved.value == 0 || op.pass == Pass::Forward);
         }
     }
-    const Memory m = memory(shape, work);
+    const Memory m = memory(shape, work, cudnn);
     RC_ASSERT(m.parameters.value > 0);
     RC_ASSERT(m.total >= m.parameters + m.activations + m.kv_cache);
 }
@@ -315,7 +315,7 @@ TEST(Lower, StaysFiniteAtTheLargestSizes) {
         work.attention = backend;
         ASSERT_TRUE(validate(work).empty());
         EXPECT_GT(total_flops(lower(shape, work)).value, 1e28);
-        EXPECT_GT(memory(shape, work).total.value, 1e18);
+        EXPECT_GT(memory(shape, work, cudnn).total.value, 1e18);
     }
 }
 

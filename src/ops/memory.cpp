@@ -23,32 +23,45 @@ bool trains(const Workload& work) { return work.phase == Phase::Train && !work.f
 
 double matrix_workspaces(const Workload& work) { return trains(work) ? 2 * matrix_workspace : matrix_workspace; }
 
-/// What a kernel writes and nobody keeps. Fused, the loss and the backward pass write over what they read last.
-double passing(const Op& op) {
-    const Stream* stream = std::get_if<Stream>(&op.work);
-    const bool last_reader = op.pass == Pass::Backward || op.component == Component::Loss;
-    const bool in_place = stream != nullptr && stream->form != StreamForm::Eager && last_reader;
-    return std::max(0.0, bytes_written(op).value - (in_place ? stream->read.value : op.saved.value));
-}
-
-/// Tensors alive only around one kernel, at most: what it passes on and what the kernel before it did.
-double transient(const OpGraph& graph, Part part) {
-    double largest = 0, before = 0;
-    for (const Op& op : graph.ops) {
-        if (op.part != part || op.component == Component::Communication) continue;
+/// Tensors alive only around one kernel: what it passes on and what the kernel before it did. A copy takes the place of
+/// what it was made of and lives until its product has run.
+class Transient {
+public:
+    void launch(const Op& op) {
         const double written = passing(op);
-        largest = std::max(largest, before + written);
-        before = written;
+        largest_ = std::max(largest_, before_ + copies_ + written);
+        const bool copies_it = op.for_alignment && bytes_read(op).value == before_;
+        if (!op.for_alignment || copies_it) before_ = op.for_alignment ? 0 : written;
+        copies_ = op.for_alignment ? copies_ + written : 0;
+        const bool is_kept_result = op.component == Component::Head && op.saved.value > 0.0;
+        if (is_kept_result && bytes_written(op) > op.saved) logits_have_gaps_ = true;
     }
-    return largest;
-}
 
-/// Where rows of logits are no multiples of 16 bytes a runtime that pads products pads the head's products: two more
-/// tensors of their size are alive around them (measured, docs/clusters.md).
-double padded_logits(const Builder& sizes) {
-    const bool aligned = sizes.shape.vocab * sizes.element % 16 == 0;
-    if (aligned || !sizes.training || !sizes.runtime.pads_products) return 0;
-    return 2.0 * static_cast<double>(sizes.tokens) * static_cast<double>(sizes.shape.vocab) * sizes.element;
+    double largest() const { return largest_; }
+
+private:
+    /// What a kernel writes and nobody keeps. Fused, the loss and the backward pass write over what they read last; but
+    /// not over logits that are a view of padded rows, nor do kernels that `specialize` puts in.
+    double passing(const Op& op) const {
+        if (op.prepares) return 0;
+        const Stream* stream = std::get_if<Stream>(&op.work);
+        const bool reads_logits = op.component == Component::Loss;
+        const bool last_reader = op.pass == Pass::Backward || reads_logits;
+        const bool in_place = stream != nullptr && stream->form != StreamForm::Eager && last_reader &&
+                              op.origin.empty() && !(reads_logits && logits_have_gaps_);
+        return std::max(0.0, bytes_written(op).value - (in_place ? stream->read.value : op.saved.value));
+    }
+
+    double largest_ = 0, before_ = 0, copies_ = 0;
+    bool logits_have_gaps_ = false;
+};
+
+double transient(const OpGraph& graph, Part part) {
+    Transient alive;
+    for (const Op& op : graph.ops) {
+        if (op.part == part && op.component != Component::Communication) alive.launch(op);
+    }
+    return alive.largest();
 }
 
 /// K and V of every token kept, in windowed layers of the last `window` only.
@@ -199,12 +212,12 @@ bool is_recomputed(const Op& op, Recompute recompute) {
     return recompute == Recompute::Full || !op.ends_layer;
 }
 
-MemoryPieces memory_pieces(const Shape& shape, const Workload& workload) {
+MemoryPieces memory_pieces(const Shape& shape, const Workload& workload, const Choices& choices) {
     Workload whole = workload;
     whole.recompute = Recompute::None;
     whole.parallel.pp = whole.parallel.dp = 1;
     const Shape local = shard(shape, whole.parallel);
-    const OpGraph graph = lower(shape, whole);
+    const OpGraph graph = specialize(lower(shape, whole), choices);
     const Builder sizes(shape, whole);
     const double input = static_cast<double>(sizes.shared_tokens) * static_cast<double>(shape.hidden) * sizes.element;
     MemoryPieces pieces;
@@ -213,7 +226,7 @@ MemoryPieces memory_pieces(const Shape& shape, const Workload& workload) {
     pieces.routed_parameters /= static_cast<double>(workload.parallel.ep);
     add_saved(graph, sizes.training ? input * pieces.layers : 0.0, pieces);
     pieces.layer_transient = transient(graph, Part::Layer);
-    pieces.head_transient = std::max(transient(graph, Part::Head), padded_logits(sizes));
+    pieces.head_transient = transient(graph, Part::Head);
     pieces.kv_cache = kv_cache(local, workload).value;
     return pieces;
 }
@@ -233,6 +246,8 @@ Memory memory(const MemoryPieces& pieces, const Workload& work) {
     return at_first.total > at_last.total ? at_first : at_last;
 }
 
-Memory memory(const Shape& shape, const Workload& workload) { return memory(memory_pieces(shape, workload), workload); }
+Memory memory(const Shape& shape, const Workload& workload, const Choices& choices) {
+    return memory(memory_pieces(shape, workload, choices), workload);
+}
 
 }  // namespace tilewright

@@ -19,7 +19,7 @@ TEST(Memory, KeepsEightBytesAParameterInTraining) {
     const double n = parameters(gpt2());
     Workload work;
     work.micro_batches = 2;
-    const Memory m = memory(gpt2(), work);
+    const Memory m = memory(gpt2(), work, cudnn);
     EXPECT_EQ(m.parameters.value, 2 * n);
     EXPECT_EQ(m.gradients.value, 2 * n);
     EXPECT_EQ(m.optimizer.value, 4 * n);
@@ -33,14 +33,14 @@ TEST(Memory, PeaksAtTheLossOrAfterTheBackwardPass) {
     const double n = parameters(gpt2());
     Workload work;
     work.runtime = Runtime::Eager;
-    const Memory loss = memory(gpt2(), work);
-    const MemoryPieces pieces = memory_pieces(gpt2(), work);
+    const Memory loss = memory(gpt2(), work, cudnn);
+    const MemoryPieces pieces = memory_pieces(gpt2(), work, cudnn);
     const double logits = 4.0 * 2048 * static_cast<double>(gpt2().vocab), final_norm = 4.0 * 2048 * 768 * 2;
     EXPECT_EQ(loss.gradients.value, 0);
     EXPECT_EQ(pieces.head_saved + pieces.head_transient, 12 * logits + final_norm);
     work.batch = 1;
     work.seq = 16;
-    const Memory update = memory(gpt2(), work);
+    const Memory update = memory(gpt2(), work, cudnn);
     EXPECT_EQ(update.gradients.value, 2 * n);
     EXPECT_EQ(update.activations.value, 0);
 }
@@ -54,7 +54,7 @@ TEST(Memory, ShardsByZeroStage) {
     for (const Case& c : {Case{0, 1, 1, 1}, {1, 1, 1, 4}, {2, 1, 4, 4}, {3, 4, 4, 4}}) {
         Workload work = with({.dp = 4, .zero_stage = c.stage});
         work.micro_batches = 2;
-        const Memory m = memory(gpt2(), work);
+        const Memory m = memory(gpt2(), work, cudnn);
         EXPECT_EQ(m.parameters.value, 2 * n / c.parameters) << c.stage;
         EXPECT_EQ(m.gradients.value, 2 * n / c.gradients) << c.stage;
         EXPECT_EQ(m.optimizer.value, 4 * n / c.optimizer) << c.stage;
@@ -66,13 +66,13 @@ TEST(Memory, OfAStageHoldsItsLayersAndTheLargerEnd) {
     const ParameterCount whole = count_parameters(shape);
     const double layers = static_cast<double>(whole.attention + whole.mlp + whole.norms - 2 * shape.hidden) / 4;
     const double head = static_cast<double>((shape.vocab + 2) * shape.hidden);
-    EXPECT_EQ(memory(shape, with({.pp = 4})).parameters.value, 2 * (layers + head));
+    EXPECT_EQ(memory(shape, with({.pp = 4}), cudnn).parameters.value, 2 * (layers + head));
 }
 
 TEST(Memory, KeepsEighteenBytesAParameterBesideAnFp32Copy) {
     Workload work;
     work.master = MasterWeights::Fp32;
-    const Memory m = memory(gpt2(), work);
+    const Memory m = memory(gpt2(), work, cudnn);
     EXPECT_EQ((m.parameters + m.gradients + m.optimizer).value, 18 * parameters(gpt2()));
 }
 
@@ -89,7 +89,7 @@ TEST(Memory, OfALayerFollowsTheLiterature) {
     const auto layer = [&](std::int64_t tp, bool sequence, Recompute mode) {
         work.parallel.tp = tp;
         work.parallel.sequence_parallel = sequence;
-        return memory_pieces(shape, work).layer_saved[static_cast<std::size_t>(mode)];
+        return memory_pieces(shape, work, cudnn).layer_saved[static_cast<std::size_t>(mode)];
     };
     EXPECT_EQ(layer(4, false, Recompute::None), tokens * h * (8 + 24.0 / 4) + scores / 4);
     EXPECT_EQ(layer(4, true, Recompute::None), (tokens * h * 32 + scores) / 4);
@@ -107,18 +107,18 @@ TEST(Memory, HoldsAMicroBatchForEveryStageInFlight) {
     shape.vocab = 64;  // else the last stage needs more
     Workload work = with({.pp = 4});
     work.micro_batches = 16;
-    const MemoryPieces pieces = memory_pieces(shape, work);
+    const MemoryPieces pieces = memory_pieces(shape, work, cudnn);
     const double saved = pieces.layer_saved[0] / 4;
-    EXPECT_DOUBLE_EQ(memory(shape, work).activations.value, 4 * saved + 4 * pieces.embedding_saved);
+    EXPECT_DOUBLE_EQ(memory(shape, work, cudnn).activations.value, 4 * saved + 4 * pieces.embedding_saved);
     work.micro_batches = 2;
-    EXPECT_LE(memory(shape, work).activations.value, 2 * saved + 2 * pieces.embedding_saved + pieces.head_saved);
+    EXPECT_LE(memory(shape, work, cudnn).activations.value, 2 * saved + 2 * pieces.embedding_saved + pieces.head_saved);
 }
 
 TEST(Memory, SpreadsExpertsOverExpertRanks) {
     Shape shape = deepseek_v2_lite();
     const double routed = 26.0 * 64 * 3 * 2048 * 1408;
     const double kept = parameters(shape) - routed * 3 / 4;
-    EXPECT_EQ(memory(shape, with({.ep = 4})).parameters.value, 2 * kept);
+    EXPECT_EQ(memory(shape, with({.ep = 4}), cudnn).parameters.value, 2 * kept);
 }
 
 TEST(Memory, KeepsKeysAndValuesOfEveryCachedToken) {
@@ -128,33 +128,74 @@ TEST(Memory, KeepsKeysAndValuesOfEveryCachedToken) {
     work.batch = 8;
     work.seq = 1000;
     const double full = 2.0 * 2 * 768 * 8 * 1000 * 12;
-    EXPECT_EQ(memory(shape, work).kv_cache.value, full);
-    EXPECT_EQ(memory(shape, work).activations.value, 0);
+    EXPECT_EQ(memory(shape, work, cudnn).kv_cache.value, full);
+    EXPECT_EQ(memory(shape, work, cudnn).activations.value, 0);
     shape.window = 100;
     shape.windowed_every = 2;
-    EXPECT_EQ(memory(shape, work).kv_cache.value, full / 2 + full / 20);
+    EXPECT_EQ(memory(shape, work, cudnn).kv_cache.value, full / 2 + full / 20);
 }
 
-/// The compiled loss rewrites the logits into their gradient, beside which the head's dX and dW come; where rows of
-/// logits are padded, two more of them do.
+/// The compiled loss rewrites the logits into their gradient, beside which the head's dX and dW come; logits that are a
+/// view of padded rows stay as they are, beside the gradient and its padded copy.
 TEST(Memory, NeedsRoomForTheLogits) {
     Shape shape = gpt2();
     Workload work;
     work.runtime = Runtime::Compiled;
     const auto head = [&](std::int64_t vocab) {
         shape.vocab = vocab;
-        const MemoryPieces pieces = memory_pieces(shape, work);
+        const MemoryPieces pieces = memory_pieces(shape, work, cudnn);
         return pieces.head_saved + pieces.head_transient;
     };
     const double tokens = 8192, h = 768;
     EXPECT_EQ(head(50304), 2 * (tokens * 50304 + tokens * h + tokens * h + 50304 * h));
-    EXPECT_EQ(head(50257), 2 * (3 * tokens * 50257 + tokens * h));
+    EXPECT_EQ(head(50257), 2 * (tokens * (2 * 50257 + 50264) + tokens * h));
+}
+
+/// Without a fused kernel the probabilities are kept in place of its statistics, and the backward pass has two
+/// gradients of their size at once.
+TEST(Memory, CountsProbabilitiesWhereTheDeviceHasNoFusedKernel) {
+    for (const Runtime runtime : {Runtime::Eager, Runtime::Compiled, Runtime::Ideal}) {
+        Workload work;
+        work.runtime = runtime;
+        const MemoryPieces fused = memory_pieces(gpt2(), work, cudnn), apart = memory_pieces(gpt2(), work, unfused);
+        const double rows = 4.0 * 12 * 2048, square = 2 * rows * 2048;
+        EXPECT_EQ(apart.layer_saved[0] - fused.layer_saved[0], 12 * (square - 4 * rows));
+        EXPECT_EQ(apart.layer_transient, 2 * square);
+        EXPECT_EQ(apart.head_transient, fused.head_transient);
+        work.phase = Phase::Prefill;
+        EXPECT_EQ(memory(gpt2(), work, unfused).activations.value, 0);
+        EXPECT_EQ(memory_pieces(gpt2(), work, unfused).layer_transient, 2 * square);
+    }
+}
+
+TEST(Memory, KeepsPaddedHeadsInPlaceOfTheirOwn) {
+    Shape shape = gpt2();
+    shape.head_dim = 60;
+    const auto in_layers = [](const Op& op) { return op.part == Part::Layer; };
+    const double own = sum_over(lower(shape, {}), in_layers, [](const Op& op) { return op.saved.value; });
+    const double column = 2.0 * 4 * 2048 * 12 * 12;  // bytes of all layers, one element of every head
+    EXPECT_EQ(memory_pieces(shape, {}, flash2).layer_saved[0], own + 3 * (64 - 60) * column);
+}
+
+/// A padded operand lives until its product has run, a bias is written where the product adds to it.
+TEST(Memory, CountsCopiesAroundProducts) {
+    Shape shape = gpt2();
+    Workload work;
+    work.runtime = Runtime::Compiled;
+    const auto transient = [&](std::int64_t ffn, const Choices& choices) {
+        shape.ffn = ffn;
+        return memory_pieces(shape, work, choices).layer_transient;
+    };
+    const Chosen direct(AttentionBackend::Cudnn, Padding::DoesNotPay);
+    EXPECT_EQ(transient(3076, direct) - transient(3072, cudnn), 4 * 2.0 * 8192);
+    EXPECT_GT(transient(3076, cudnn), transient(3076, direct));
+    EXPECT_EQ(transient(3080, cudnn), transient(3080, direct));
 }
 
 TEST(Memory, KeepsGradientsInBuckets) {
-    EXPECT_EQ(memory(gpt2(), with({.dp = 1})).gradients.value, 0);
-    EXPECT_EQ(memory(gpt2(), with({.dp = 2})).gradients.value, 2 * parameters(gpt2()));
-    EXPECT_EQ(memory(gpt2(), with({.dp = 2, .zero_stage = 2})).gradients.value, 0);
+    EXPECT_EQ(memory(gpt2(), with({.dp = 1}), cudnn).gradients.value, 0);
+    EXPECT_EQ(memory(gpt2(), with({.dp = 2}), cudnn).gradients.value, 2 * parameters(gpt2()));
+    EXPECT_EQ(memory(gpt2(), with({.dp = 2, .zero_stage = 2}), cudnn).gradients.value, 0);
 }
 
 }  // namespace

@@ -76,7 +76,10 @@ bool may_pad(const Op& op, const Gemm& gemm) { return op.pads && !gemm.grouped &
 void append(const Op& op, const Gemm& gemm, const Choices& choices, Kernels& kernels) {
     Op direct = op;
     direct.pads = direct.adds_bias = false;
-    if (copies_bias(op, gemm)) kernels.push_back(copy_for(direct, "copy bias", copy_of_result(gemm, 0.5)));
+    if (copies_bias(op, gemm)) {
+        kernels.push_back(copy_for(direct, "copy bias", copy_of_result(gemm, 0.5)));
+        kernels.back().prepares = true;
+    }
     if (!may_pad(op, gemm)) return kernels.push_back(direct);
     const std::size_t before = kernels.size();
     if (gemm.layout == Layout::NN) copy_operand(direct, "pad gradient", &Gemm::m, kernels);
@@ -92,7 +95,8 @@ void append(const Op& op, const Gemm& gemm, const Choices& choices, Kernels& ker
 }
 
 /// Batched products around a softmax. Queries of the heads that share a key head lie one after another, so that they
-/// are the rows of one product.
+/// are the rows of one product. Where the fused kernel would keep its output and statistics, the probabilities are kept
+/// instead of these.
 void append_unfused(const Op& op, const Attention& a, Kernels& kernels) {
     const auto positive = [](std::int64_t size) { return std::max<std::int64_t>(1, size); };
     const std::int64_t v_dim = a.v_dim > 0 ? a.v_dim : a.head_dim;
@@ -106,11 +110,15 @@ void append_unfused(const Op& op, const Attention& a, Kernels& kernels) {
         const Bytes square = bytes_of(batch * rows, positive(a.kv_len), a.precision);
         kernels.push_back(part_of(op, name, Stream{kind, batch * rows, a.kv_len, reads * square, square}));
     };
+    const auto keep_result = [&] {
+        if (op.saved.value > 0.0) kernels.back().saved = bytes_written(kernels.back());
+    };
     if (a.pass == AttentionPass::Forward) {
         product("attention score", Layout::TN, rows, a.kv_len, a.head_dim);
         softmax("attention softmax", StreamKind::Softmax, 1.0);
+        keep_result();
         product("attention value", Layout::NN, rows, v_dim, a.kv_len);
-        kernels.back().saved = op.saved;
+        keep_result();
     } else {
         product("attention value dV", Layout::NT, a.kv_len, v_dim, rows);
         product("attention value dP", Layout::TN, rows, a.kv_len, v_dim);
@@ -122,13 +130,15 @@ void append_unfused(const Op& op, const Attention& a, Kernels& kernels) {
 
 /// What PyTorch does for FlashAttention-2 when rows are not whole 16-byte words: operands are copied into zeroed ones
 /// that are (pad_last_dim in aten/native/transformers/attention.cpp), queries, keys and values forward, the gradient of
-/// the output backward.
+/// the output backward. The backward pass reads the copies, which are kept in place of what they were made of.
 void pad_heads(const Op& op, const Attention& a, Kernels& kernels) {
     const auto pad = [&](std::string_view name, std::int64_t rows, std::int64_t tensors) {
         const std::int64_t whole = ceil_div(a.head_dim, head_step) * head_step;
         const Bytes padded = bytes_of(rows, whole, a.precision), own = bytes_of(rows, a.head_dim, a.precision);
         kernels.push_back(copy_for(op, name, {StreamKind::Pointwise, rows, whole, {}, padded}));
         kernels.back().count *= tensors;
+        kernels.back().prepares = true;
+        if (op.saved.value > 0.0) kernels.back().saved = padded - own;
         kernels.push_back(copy_for(op, name, {StreamKind::Pointwise, rows, a.head_dim, own, own}));
         kernels.back().count *= tensors;
     };

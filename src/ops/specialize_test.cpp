@@ -1,27 +1,10 @@
 // What specialising puts in and what it leaves, with choices made by the test.
 #include <gtest/gtest.h>
 
-#include "shape/shape_samples.h"
-#include "tilewright/ops.h"
+#include "ops/workload_samples.h"
 
 namespace tilewright {
 namespace {
-
-enum class Padding { Pays, DoesNotPay };
-
-class Chosen final : public Choices {
-public:
-    explicit Chosen(AttentionBackend backend, Padding padding = Padding::Pays) : backend_(backend), padding_(padding) {}
-
-    AttentionBackend backend(const Attention&) const override { return backend_; }
-    bool faster(std::span<const Op>, const Op&) const override { return padding_ == Padding::Pays; }
-
-private:
-    AttentionBackend backend_;
-    Padding padding_;
-};
-
-const Chosen cudnn(AttentionBackend::Cudnn), flash2(AttentionBackend::Flash2), unfused(AttentionBackend::Unfused);
 
 Op product(Layout layout, std::int64_t m, std::int64_t n, std::int64_t k) {
     Op op{"mlp up", Component::Mlp, Pass::Forward, 24, Gemm{layout, m, n, k}, {64.0}};
@@ -73,8 +56,12 @@ TEST(Specialize, AttentionWithoutAFusedKernelIsItsProducts) {
     const std::vector<Op> kernels = specialized(op, unfused);
     EXPECT_EQ(names_of(kernels), (Names{"attention score", "attention softmax", "attention value"}));
     EXPECT_EQ(std::get<Gemm>(kernels[0].work), (Gemm{Layout::TN, 400, 300, 64, 4}));
-    EXPECT_EQ(kernels[2].saved, op.saved);
+    EXPECT_EQ(kernels[1].saved.value, 2.0 * 2 * 8 * 100 * 300);
+    EXPECT_EQ(kernels[2].saved.value, 2.0 * 2 * 8 * 100 * 64);
     for (const Op& kernel : kernels) EXPECT_EQ(kernel.origin, "attention");
+    Op inference = op;
+    inference.saved = {};
+    for (const Op& kernel : specialized(inference, unfused)) EXPECT_EQ(kernel.saved.value, 0.0);
     call.pass = AttentionPass::Backward;
     const Op back{"attention backward", Component::Attention, Pass::Backward, 3, call, {}};
     EXPECT_EQ(specialized(back, unfused).size(), 5U);

@@ -1,4 +1,4 @@
-// Workloads for tests: a generator of small ones that fit a shape, and sums over a graph.
+// Workloads for tests: a generator of small ones that fit a shape, choices made by the test, and sums over a graph.
 #pragma once
 
 #include "shape/shape_samples.h"
@@ -22,6 +22,24 @@ inline Workload any_small_workload() {
     work.precision = any_of({Precision::Bf16, Precision::Fp8, Precision::Tf32});
     return work;
 }
+
+enum class Padding { Pays, DoesNotPay };
+
+/// A device that was made up.
+class Chosen final : public Choices {
+public:
+    explicit Chosen(AttentionBackend backend, Padding padding = Padding::Pays) : backend_(backend), padding_(padding) {}
+
+    AttentionBackend backend(const Attention&) const override { return backend_; }
+    bool faster(std::span<const Op>, const Op&) const override { return padding_ == Padding::Pays; }
+
+private:
+    AttentionBackend backend_;
+    Padding padding_;
+};
+
+inline const Chosen cudnn(AttentionBackend::Cudnn), flash2(AttentionBackend::Flash2),
+    unfused(AttentionBackend::Unfused);
 
 /// The sum of value(op) * op.count over the ops that `wanted` accepts.
 template <class Wanted, class Value>

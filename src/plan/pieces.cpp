@@ -50,7 +50,7 @@ Pieces price_pieces(const Shape& shape, const Workload& workload, const Pricer& 
     std::erase_if(graph.ops, [](const Op& op) { return op.part == Part::Update; });
     const GraphCost cost = price(graph, pricer);
     Pieces pieces;
-    pieces.memory = memory_pieces(shape, whole);
+    pieces.memory = memory_pieces(shape, whole, pricer);
     for (const PricedOp& priced : cost.ops) take(pieces, priced);
     pieces.flops = cost.flops.value;
     pieces.energy_j = cost.sum.energy_j * cost.clock * cost.clock;

@@ -92,11 +92,11 @@ Plan fastest_schedule(const Shape& shape, const Workload& base, const PlanSpace&
     return best;
 }
 
-std::int64_t largest_micro_batch(const Shape& shape, const Workload& workload, const Device& device) {
+std::int64_t largest_micro_batch(const Shape& shape, const Workload& workload, const Pricer& pricer) {
     const auto fits = [&](std::int64_t batch) {
         Workload tried = workload;
         tried.batch = batch;
-        return validate(tried).empty() && memory(shape, tried).total <= device.memory;
+        return validate(tried).empty() && memory(shape, tried, pricer).total <= pricer.device().memory;
     };
     std::int64_t least = 0, most = 1;
     while (fits(most)) {

@@ -36,7 +36,7 @@ TEST(Step, OnOneGpuIsThePriceOfItsKernels) {
     const Step step = price_step(small_gpt(), {}, pricer());
     const GraphCost graph = price(lower(small_gpt(), {}), pricer());
     EXPECT_NEAR(step.time / graph.sum.time, 1.0, 1e-3);
-    EXPECT_EQ(step.memory.total, memory(small_gpt(), {}).total);
+    EXPECT_EQ(step.memory.total, memory(small_gpt(), {}, pricer()).total);
 }
 
 TEST(Step, FillsThePipelineOnce) {
@@ -185,12 +185,12 @@ TEST(Plan, TriesEveryDivisorOfTheLayersInOrder) {
 }
 
 TEST(Plan, KnowsTheLargestMicroBatch) {
-    const std::int64_t largest = largest_micro_batch(small_gpt(), {}, h200());
+    const std::int64_t largest = largest_micro_batch(small_gpt(), {}, pricer());
     Workload work;
     work.batch = largest;
-    EXPECT_LE(memory(small_gpt(), work).total, h200().memory);
+    EXPECT_LE(memory(small_gpt(), work, pricer()).total, h200().memory);
     work.batch = largest + 1;
-    EXPECT_GT(memory(small_gpt(), work).total, h200().memory);
+    EXPECT_GT(memory(small_gpt(), work, pricer()).total, h200().memory);
 }
 
 TEST(Budget, CountsGpuHours) {
@@ -232,7 +232,7 @@ TEST(Serving, EndsWhereTheCacheIsFull) {
         work.phase = Phase::Decode;
         work.parallel.tp = limit.tp;
         work.batch = last + 1;
-        EXPECT_GT(memory(small_gpt(), work).total, h200().memory);
+        EXPECT_GT(memory(small_gpt(), work, pricer()).total, h200().memory);
     }
 }
 

@@ -34,7 +34,7 @@ ServingPoint point_of(const Shape& shape, const Workload& work, const Pricer& pr
         static_cast<double>(work.batch) / point.output_token.value / static_cast<double>(work.parallel.tp);
     Workload cached = work;
     cached.phase = Phase::Decode;
-    point.memory = memory(shape, cached);
+    point.memory = memory(shape, cached, pricer);
     point.fits = point.memory.total <= pricer.device().memory;
     return point;
 }
@@ -56,7 +56,7 @@ void add_split(Serving& serving, const Shape& shape, Workload work, const Pricer
         point.first_token = first_token;
         return point;
     };
-    Serving::Limit limit{work.parallel.tp, 0, largest_micro_batch(shape, work, pricer.device()), 0};
+    Serving::Limit limit{work.parallel.tp, 0, largest_micro_batch(shape, work, pricer), 0};
     for (std::int64_t batch = 1; batch <= most_requests; batch *= 2) {
         const ServingPoint point = point_at(batch);
         if (batch == 1) limit.cached_tokens = cached_tokens(point, pricer.device());

@@ -193,9 +193,9 @@ TEST(Search, HoldsTimeOrMemoryOrFlopsInstead) {
     EXPECT_GT(by_time.candidates[0].params, by_time.candidates.back().params - 1);
 
     options.budget = {};
-    options.budget.memory = memory(small(), {}).total * 1.1;
+    options.budget.memory = memory(small(), {}, on(h200())).total * 1.1;
     for (const Candidate& found : search(small(), {}, pricer, options).candidates) {
-        EXPECT_LE(memory(found.shape, found.workload).total, *options.budget.memory);
+        EXPECT_LE(memory(found.shape, found.workload, pricer).total, *options.budget.memory);
         EXPECT_GT(found.parameter_change, 0.0);
     }
 
@@ -213,10 +213,10 @@ TEST(Search, HoldsTimeOrMemoryOrFlopsInstead) {
 TEST(Search, FindsTheLargestWithinAMemory) {
     SearchOptions options;
     options.axis(Knob::Ffn).step = 64;
-    options.budget.memory = memory(small(), {}).total * 1.1;
+    options.budget.memory = memory(small(), {}, on(h200())).total * 1.1;
     std::int64_t largest = 0;
     list(space::Space(small(), {}, options), [&](const Shape& shape, const space::Variant& variant) {
-        if (memory(shape, variant.workload).total > *options.budget.memory) return;
+        if (memory(shape, variant.workload, on(h200())).total > *options.budget.memory) return;
         largest = std::max(largest, count_parameters(shape).total);
     });
     const SearchResult result = search(small(), {}, on(h200()), options);

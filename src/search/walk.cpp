@@ -136,13 +136,17 @@ void Walker::limit_flops(Segment& s) const {
     s.range.first = first_past([&](double more) { return s.flops + s.local * more < least; });
 }
 
-/// Memory rises with the width as well: the first width of the range that needs more than there is.
+/// Memory rises with the width as well, but for copies into padded operands, which are small beside it: the first width
+/// of the range that needs more than there is.
 std::size_t Walker::first_too_large(const Segment& s) const {
     if (!options_.budget.memory) return s.range.last;
     const auto fits = [&](std::int64_t ffn) {
         ScoredShape point = s.point;
         point.size[static_cast<std::size_t>(Knob::Ffn)] = ffn;
-        return memory(shape_of(space_, point), slice_.variant.workload).total <= *options_.budget.memory;
+        const Shape shape = shape_of(space_, point);
+        return std::ranges::all_of(setting_.targets, [&](const Target& target) {
+            return memory(shape, slice_.variant.workload, target.pricer).total <= *options_.budget.memory;
+        });
     };
     const auto begin = slice_.ffn.begin() + static_cast<std::ptrdiff_t>(s.range.first);
     const auto end = slice_.ffn.begin() + static_cast<std::ptrdiff_t>(s.range.last);
