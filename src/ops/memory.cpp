@@ -117,6 +117,7 @@ struct Stage {
     double layers, in_flight;
     double own_parameters, embedding_saved;
     double head_parameters = 0, head_saved = 0, head_transient = 0;
+    double tied_gradients = 0;  ///< the head's of a tied table, which waits for the embedding's, and that
 };
 
 /// Micro-batches of a stage's layers alive at once: as many as there are stages after it, and when stretches of layers
@@ -174,9 +175,10 @@ Memory states(const Stage& stage, const MemoryPieces& pieces, const Workload& wo
 }
 
 /// The most is held at the loss, in the last layer's backward pass, or after the backward pass, when activations are
-/// gone. Gradients that were freed between steps come as activations go, the head's first.
+/// gone. Gradients that were freed between steps come as activations go, the head's first; last a tied table's, whose
+/// two parts are there beside their sum.
 Memory memory_of(const Stage& stage, const MemoryPieces& pieces, const Workload& work) {
-    const Memory after = states(stage, pieces, work);
+    Memory after = states(stage, pieces, work);
     Memory layer = after;
     layer.workspace += {pieces.layer_transient};
     Memory loss = after;
@@ -192,6 +194,7 @@ Memory memory_of(const Stage& stage, const MemoryPieces& pieces, const Workload&
             loss.gradients = {};
         }
     }
+    after.workspace += {stage.tied_gradients};
     std::array moments{loss, layer, after};
     for (Memory& moment : moments) add_up(moment);
     return *std::ranges::max_element(moments, {}, [](const Memory& moment) { return moment.total; });
@@ -238,6 +241,9 @@ Memory memory(const MemoryPieces& pieces, const Workload& work) {
     if (work.parallel.pp == 1) {
         last.own_parameters += in - pieces.tied_parameters;
         last.embedding_saved = pieces.embedding_saved;
+        if (trains(work) && traits_of(work.runtime).embedding != Fusion::Epilogue) {
+            last.tied_gradients = 2 * pieces.tied_parameters * storage_bytes(work.precision);
+        }
         return memory_of(last, pieces, work);
     }
     const double held = in_flight(work, static_cast<double>(work.parallel.pp - 1));

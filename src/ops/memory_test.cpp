@@ -43,6 +43,11 @@ TEST(Memory, PeaksAtTheLossOrAfterTheBackwardPass) {
     const Memory update = memory(gpt2(), work, cudnn);
     EXPECT_EQ(update.gradients.value, 2 * n);
     EXPECT_EQ(update.activations.value, 0);
+    const double table = 2.0 * 768 * static_cast<double>(gpt2().vocab), workspaces = 2 * 32.0 * 1024 * 1024;
+    EXPECT_EQ(update.workspace.value, workspaces + 2 * table);  // tied: the head's gradient, the embedding's, their sum
+    Shape apart = gpt2();
+    apart.tied = false;
+    EXPECT_EQ(memory(apart, work, cudnn).workspace.value, workspaces);
 }
 
 TEST(Memory, ShardsByZeroStage) {
@@ -187,8 +192,8 @@ TEST(Memory, CountsCopiesAroundProducts) {
         return memory_pieces(shape, work, choices).layer_transient;
     };
     const Chosen direct(AttentionBackend::Cudnn, Padding::DoesNotPay);
-    EXPECT_EQ(transient(3076, direct) - transient(3072, cudnn), 4 * 2.0 * 8192);
-    EXPECT_GT(transient(3076, cudnn), transient(3076, direct));
+    EXPECT_EQ(transient(3076, direct), 2.0 * 3076 * (8192 + 768));  // a gradient within the MLP, and of its weights
+    EXPECT_EQ(transient(3076, cudnn), 2.0 * (3080 * (8192 + 768) + 8192 * 768));  // both operands of dX, and dX
     EXPECT_EQ(transient(3080, cudnn), transient(3080, direct));
 }
 
