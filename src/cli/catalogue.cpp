@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "cli/files.h"
+#include "quantity/printable.h"
 #include "quantity/suggest.h"
 #include "read/profile_file.h"
 #include "render/style.h"
@@ -21,7 +22,7 @@ Result<FoundShape> read_shape_file(const std::string& path) {
     if (!bytes) return bytes.problems();
     Result<ShapeFile> file = read_shape(*bytes, path);
     if (!file) return file.problems();
-    file->shape.name = render::printable(file->shape.name);
+    file->shape.name = printable(file->shape.name);
     return FoundShape{std::move(*file), path};
 }
 
@@ -45,7 +46,7 @@ Result<Profile> read_profile(const std::string& path, const std::string& device)
     Result<read::ProfileFile> file = read::read_profile_file(*bytes, path);
     if (!file) return file.problems();
     if (file->device != device) {
-        return Problem{path, 0, "is the profile of " + render::printable(file->device) + ", not of " + device,
+        return Problem{path, 0, "is the profile of " + printable(file->device) + ", not of " + device,
                        "name the GPU that was measured, or fit a profile of this one"};
     }
     if (file->residual.empty()) return std::move(file->profile);
@@ -61,8 +62,8 @@ Result<FoundDevice> read_data_sheet(const std::string& path) {
     if (!bytes) return bytes.problems();
     Result<Device> device = read_device(*bytes, path);
     if (!device) return device.problems();
-    device->name = render::printable(device->name);
-    device->full_name = render::printable(device->full_name);
+    device->name = printable(device->name);
+    device->full_name = printable(device->full_name);
     return FoundDevice{std::move(*device), path, {}, {}};
 }
 
@@ -86,7 +87,7 @@ Result<FoundDevice> learnt(Result<FoundDevice> sheet, const std::string& given) 
         found.profile = find_profile(device);
         found.profile_origin = built_in;
         if (!device.relative.empty() && found.profile.evidence == Evidence::Assumed) {
-            return Problem{found.origin, 0, "its relative " + render::printable(device.relative) + " has no profile",
+            return Problem{found.origin, 0, "its relative " + printable(device.relative) + " has no profile",
                            "name a GPU that was measured (`tilewright devices` says which), or none"};
         }
     }

@@ -1,10 +1,13 @@
 // Dispatch: find the verb, check what was typed, run, deliver. No exception leaves this file.
 #include "cli/run.h"
 
+#include <cstdio>
 #include <exception>
+#include <new>
 
 #include "cli/interrupt.h"
 #include "cli/verb.h"
+#include "files/output.h"
 #include "quantity/suggest.h"
 
 namespace tilewright::cli {
@@ -64,12 +67,17 @@ int dispatch(std::span<const std::string> typed, Session& session) {
 }  // namespace
 
 int run(int argc, char** argv) {
+    files::occupy_standard_streams();
     Session session = open_session();
     end_on_interrupt();
     try {
         const std::vector<std::string> typed(argv + (argc > 0 ? 1 : 0), argv + argc);
         return dispatch(typed, session);
-    } catch (const std::exception& fault) {  // out of memory, or a fault of our own
+    } catch (const std::bad_alloc&) {
+        std::fputs("error: there is not enough memory\n  fix: close other programs, or raise the limit (ulimit -v)\n",
+                   stderr);
+        return exit_device;
+    } catch (const std::exception& fault) {  // a fault of our own
         return fail(session, {{"", 0, std::string("internal: ") + fault.what(), "please report this command"}});
     }
 }

@@ -8,6 +8,7 @@
 #include "cli/verb.h"
 #include "files/output.h"
 #include "measure/sample_files.h"
+#include "quantity/printable.h"
 #include "render/json.h"
 
 namespace tilewright::cli {
@@ -63,7 +64,7 @@ Result<int> run_merge(const Files& files, const Arguments& arguments, Session&) 
     }
     const measure::Merged merged = measure::merge(files);
     if (Problems bad = files::write_file(out, merged.text); !bad.empty()) return bad;
-    std::fputs(measure::merge_note(merged).c_str(), stderr);
+    std::fputs(printable_lines(measure::merge_note(merged)).c_str(), stderr);
     return exit_fine;
 }
 

@@ -15,8 +15,9 @@
 namespace tilewright::cli {
 namespace {
 
-constexpr int widest = 100;
 constexpr int narrowest = 60;
+constexpr int widest = 120;
+constexpr int usual = 100;
 
 std::string environment(const char* name) {
     const char* value = std::getenv(name);
@@ -41,17 +42,19 @@ bool wants_colour(int stream) {
     return isatty(stream) == 1 && environment("TERM") != "dumb";
 }
 
+/// COLUMNS, else the terminal's, else the usual width.
 int columns(int stream) {
+    const int asked = std::atoi(environment("COLUMNS").c_str());
+    if (asked > 0) return std::clamp(asked, narrowest, widest);
     winsize size{};
-    if (isatty(stream) != 1 || ioctl(stream, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return widest;
+    if (isatty(stream) != 1 || ioctl(stream, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return usual;
     return std::clamp(static_cast<int>(size.ws_col), narrowest, widest);
 }
 
 render::Style style_of(int stream) { return {columns(stream), wants_colour(stream), locale_is_utf8()}; }
 
 void write_error(const Session& session, const std::string& text) {
-    const std::string shown = session.err_style.unicode ? text : render::to_ascii(text);
-    std::fputs(shown.c_str(), stderr);
+    std::fputs(render::shown(text, session.err_style).c_str(), stderr);
 }
 
 }  // namespace
@@ -67,7 +70,7 @@ void report(const Session& session, const Problems& problems) {
 }
 
 bool deliver(const Session& session) {
-    const std::string shown = session.out_style.unicode ? session.out : render::to_ascii(session.out);
+    const std::string shown = render::shown(session.out, session.out_style);
     const bool written = std::fwrite(shown.data(), 1, shown.size(), stdout) == shown.size() && std::fflush(stdout) == 0;
     if (!written) report(session, {{"stdout", 0, std::string("cannot be written: ") + std::strerror(errno), ""}});
     return written;

@@ -15,7 +15,7 @@ struct Session {
     std::string out;  ///< the result, written to stdout when the verb is done
 };
 
-/// Reads NO_COLOR, CLICOLOR_FORCE, LC_ALL, LC_CTYPE, LANG and the terminal's size.
+/// Reads NO_COLOR, CLICOLOR_FORCE, LC_ALL, LC_CTYPE, LANG, COLUMNS and the terminal's size.
 Session open_session();
 
 void warn(const Session& session, std::string_view what);

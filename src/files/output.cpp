@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <utility>
 
+#include "quantity/printable.h"
+
 namespace tilewright::files {
 namespace {
 
@@ -140,7 +142,7 @@ bool Output::flush() {
 Problems Output::write(std::string_view bytes) {
     constexpr std::size_t at_once = 1U << 16U;
     written_ = written_ || !bytes.empty();
-    buffer_ += bytes;
+    buffer_ += ::isatty(file_) == 1 ? printable_lines(bytes) : std::string(bytes);
     if (buffer_.size() < at_once || flush()) return {};
     return {fault(errno)};
 }
@@ -191,6 +193,13 @@ bool sync_folder_of(const std::string& path) {
     const bool kept = file >= 0 && ::fsync(file) == 0;
     if (file >= 0) ::close(file);
     return kept;
+}
+
+void occupy_standard_streams() {
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (::fcntl(stream, F_GETFD) >= 0) continue;
+        ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);  // takes the lowest place that is free
+    }
 }
 
 void remove_unfinished() noexcept {

@@ -59,6 +59,10 @@ bool write_all(int file, std::string_view bytes);
 /// Asks the disk to keep the names in a file's folder; whether it did.
 bool sync_folder_of(const std::string& path);
 
+/// Fills the places of standard streams that are closed, so that no file takes one and gets what was meant for it.
+/// Writing to them, or reading, fails as before.
+void occupy_standard_streams();
+
 /// Removes the file that is being written, if any: for signal handlers that end the program.
 void remove_unfinished() noexcept;
 

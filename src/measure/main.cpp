@@ -9,12 +9,14 @@
 #include <string>
 
 #include "files/input.h"
+#include "files/output.h"
 #include "measure/cuda_bench.h"
 #include "measure/generate.h"
 #include "measure/options.h"
 #include "measure/ranks.h"
 #include "measure/sample_files.h"
 #include "measure/sweep.h"
+#include "quantity/printable.h"
 
 namespace tilewright::measure {
 namespace {
@@ -39,7 +41,7 @@ int complain(const Problems& problems) {
         std::string place = problem.where;
         if (problem.line > 0) place.append(":").append(std::to_string(problem.line));
         const std::string fix = problem.fix.empty() ? problem.fix : " (" + problem.fix + ")";
-        std::fprintf(stderr, "tilewright-measure: %s: %s%s\n", place.c_str(), problem.what.c_str(), fix.c_str());
+        std::fprintf(stderr, "tilewright-measure: %s\n", printable(place + ": " + problem.what + fix).c_str());
     }
     return bad_usage;
 }
@@ -174,4 +176,7 @@ int run(const std::vector<std::string>& arguments) {
 }  // namespace
 }  // namespace tilewright::measure
 
-int main(int count, char** arguments) { return tilewright::measure::run({arguments + 1, arguments + count}); }
+int main(int count, char** arguments) {
+    tilewright::files::occupy_standard_streams();
+    return tilewright::measure::run({arguments + 1, arguments + count});
+}

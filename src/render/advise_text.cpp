@@ -119,7 +119,7 @@ std::string lint_text(const Lint& lint, const Style& style) {
     }
     out += "\n";
     for (const Finding& finding : lint.findings) append_finding(out, finding, style);
-    if (!lint.findings.empty()) out += "\n" + summary(lint) + "\n";
+    if (!lint.findings.empty()) append_paragraph(out += "\n", summary(lint), 2, style);
     append_paragraph(out, sentence(lint), 2, style);
     append_paragraph(out, "Evidence: " + evidence_text(lint.evidence) + ".", 2, style);
     for (const std::string& file : lint.used) append_paragraph(out, "Used: " + file, 2, style);

@@ -102,7 +102,8 @@ std::string experiments_text(const std::vector<Experiment>& experiments, const S
 
 std::string outcome_text(const Outcome& outcome, const Style& style) {
     const Experiment& experiment = outcome.experiment;
-    std::string out = paint(experiment.name + ": " + experiment.title, Tone::Strong, style) + "\n";
+    std::string out;
+    append_heading(out, experiment.name + ": " + experiment.title, style);
     append_paragraph(out, fmt::format("Claim ({}): {}", experiment.figure, experiment.claim), 2, style);
     append_paragraph(out, "Published values: " + experiment.source + ".", 2, style);
     if (!experiment.note.empty()) append_paragraph(out, experiment.note, 2, style);

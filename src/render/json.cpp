@@ -6,46 +6,26 @@
 #include <charconv>
 #include <cmath>
 
+#include "quantity/printable.h"
+
 namespace tilewright::render {
 namespace {
 
-/// Bytes of the well-formed UTF-8 sequence at the start (RFC 3629); 0 when there is none.
-std::size_t sequence_length(std::string_view text) {
-    const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
-    const auto follows = [&](std::size_t i) { return (byte(i) & 0xC0U) == 0x80U; };
-    const unsigned lead = byte(0);
-    if (lead < 0x80U) return 1;
-    if (lead >= 0xC2U && lead <= 0xDFU) return follows(1) ? 2 : 0;
-    if (lead >= 0xE0U && lead <= 0xEFU) {
-        const bool overlong = lead == 0xE0U && byte(1) < 0xA0U;
-        const bool surrogate = lead == 0xEDU && byte(1) > 0x9FU;
-        return follows(1) && follows(2) && !overlong && !surrogate ? 3 : 0;
-    }
-    if (lead >= 0xF0U && lead <= 0xF4U) {
-        const bool overlong = lead == 0xF0U && byte(1) < 0x90U;
-        const bool beyond = lead == 0xF4U && byte(1) > 0x8FU;
-        return follows(1) && follows(2) && follows(3) && !overlong && !beyond ? 4 : 0;
-    }
-    return 0;
+/// What drives a terminal is below 0x10000.
+void append_code(std::string& out, std::uint32_t code) {
+    constexpr std::string_view hex = "0123456789abcdef";
+    out += "\\u";
+    for (const unsigned shift : {12U, 8U, 4U, 0U}) out += hex[code >> shift & 15U];
 }
 
 void append_escaped(std::string& out, char c) {
-    constexpr std::string_view hex = "0123456789abcdef";
-    const auto code = static_cast<unsigned char>(c);
     switch (c) {
         case '"': out += "\\\""; return;
         case '\\': out += "\\\\"; return;
         case '\n': out += "\\n"; return;
         case '\r': out += "\\r"; return;
         case '\t': out += "\\t"; return;
-        default: break;
-    }
-    if (code >= 0x20) {
-        out += c;
-    } else {
-        out += "\\u00";
-        out += hex[code >> 4U];
-        out += hex[code & 15U];
+        default: out += c;
     }
 }
 
@@ -53,10 +33,15 @@ void append_string(std::string& out, std::string_view text) {
     out += '"';
     while (!text.empty()) {
         const std::size_t length = sequence_length(text);
-        if (length == 1) {
+        const std::uint32_t code = length == 0 ? 0xFFFDU : code_point(text.substr(0, length));
+        if (length == 0) {
+            out += "\xEF\xBF\xBD";
+        } else if (drives_terminal(code) && code != '\n' && code != '\r' && code != '\t') {
+            append_code(out, code);
+        } else if (length == 1) {
             append_escaped(out, text[0]);
         } else {
-            out += length == 0 ? std::string_view("\xEF\xBF\xBD") : text.substr(0, length);
+            out += text.substr(0, length);
         }
         text.remove_prefix(length == 0 ? 1 : length);
     }

@@ -26,6 +26,12 @@ TEST(Json, EscapesText) {
     EXPECT_EQ(json.take(), "\"q\\\" b\\\\ n\\n t\\t z\\u0000 e\\u001b é\"\n");
 }
 
+TEST(Json, EscapesWhatDrivesATerminal) {
+    JsonWriter json;
+    json.value("\x7f\u009b\u202e\u2066");
+    EXPECT_EQ(json.take(), "\"\\u007f\\u009b\\u202e\\u2066\"\n");
+}
+
 TEST(Json, ReplacesWhatIsNotUtf8) {
     for (const std::string bad : {"\xff", "\xc0\xaf", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xe2\x82"}) {
         JsonWriter json;

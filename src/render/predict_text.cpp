@@ -117,9 +117,7 @@ void append_kernels(std::string& out, const GraphCost& step, const Style& style)
                    tile_text(priced.cost), priced.cost.waves > 0 ? fmt::format("{:.2f}", priced.cost.waves) : "-",
                    time_text(priced.cost.time), std::string(name_of(priced.cost.bound))});
     }
-    out +=
-        paint("Kernels as launched (size: batch·m×n×k, queries×keys×head size; tile/split of k)", Tone::Strong, style) +
-        "\n";
+    append_heading(out, "Kernels as launched (size: batch·m×n×k, queries×keys×head size; tile/split of k)", style);
     table.append_to(out, style);
     out += "\n";
 }
@@ -163,9 +161,8 @@ void append_terms(std::string& out, const GraphCost& step, const Style& style) {
     for (const Term term : terms) last.emplace_back(cell(step.sum.term(term)), Tone::Strong);
     last.emplace_back(cell(step.sum.time), Tone::Strong);
     table.row(std::move(last));
-    out += paint(fmt::format("What the time is made of ({} of the step; terms add up to the total)", unit.name),
-                 Tone::Strong, style) +
-           "\n";
+    append_heading(out, fmt::format("What the time is made of ({} of the step; terms add up to the total)", unit.name),
+                   style);
     table.append_to(out, style);
 }
 

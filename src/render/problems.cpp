@@ -1,6 +1,8 @@
 // Error text. What came from a file may hold anything, so control characters are made harmless.
 #include "render/problems.h"
 
+#include "quantity/printable.h"
+
 namespace tilewright::render {
 namespace {
 

@@ -6,6 +6,8 @@
 #include <cmath>
 #include <utility>
 
+#include "quantity/printable.h"
+
 namespace tilewright::render {
 namespace {
 
@@ -29,6 +31,8 @@ constexpr std::array<std::pair<std::string_view, char>, 14> ascii_table = {{{"µ
 
 bool continues(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
 
+constexpr std::string_view plain_again = "\033[0m";
+
 std::string_view sequence(Tone tone) {
     switch (tone) {
         case Tone::Plain: return "";
@@ -40,6 +44,15 @@ std::string_view sequence(Tone tone) {
         case Tone::Bad: return "\033[31m";
     }
     return "";
+}
+
+/// Bytes of the sequence at the start that `paint` writes; 0 when there is none.
+std::size_t tone_length(std::string_view text) {
+    if (text.starts_with(plain_again)) return plain_again.size();
+    for (const Tone tone : {Tone::Strong, Tone::Dim, Tone::Accent, Tone::Good, Tone::Caution, Tone::Bad}) {
+        if (text.starts_with(sequence(tone))) return sequence(tone).size();
+    }
+    return 0;
 }
 
 /// Bytes of the longest prefix of at most `width` columns.
@@ -56,7 +69,7 @@ std::size_t prefix_bytes(std::string_view text, int width) {
 
 std::string paint(std::string_view text, Tone tone, const Style& style) {
     if (!style.colour || tone == Tone::Plain || text.empty()) return std::string(text);
-    return std::string(sequence(tone)) + std::string(text) + "\033[0m";
+    return std::string(sequence(tone)) + std::string(text) + std::string(plain_again);
 }
 
 int display_width(std::string_view text) {
@@ -87,6 +100,10 @@ void append_paragraph(std::string& out, std::string_view text, int indent, const
     }
 }
 
+void append_heading(std::string& out, std::string_view text, const Style& style) {
+    for (const std::string& line : wrap(text, style.width)) out += paint(line, Tone::Strong, style) + '\n';
+}
+
 std::string bar(double share, int width) {
     const double clamped = std::isfinite(share) ? std::clamp(share, 0.0, 1.0) : 0.0;
     const auto parts = static_cast<std::size_t>(std::lround(clamped * width * 8));
@@ -107,11 +124,18 @@ std::string to_ascii(std::string_view text) {
     return plain;
 }
 
-std::string printable(std::string_view text) {
-    std::string clean(text);
-    std::replace_if(
-        clean.begin(), clean.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; }, '?');
-    return clean;
+std::string shown(std::string_view text, const Style& style) {
+    std::string clean;
+    while (style.colour && !text.empty()) {
+        const std::size_t escape = text.find('\033');
+        clean += printable_lines(text.substr(0, escape));
+        text.remove_prefix(std::min(escape, text.size()));
+        const std::size_t length = tone_length(text);
+        clean += length > 0 ? text.substr(0, length) : std::string_view(text.empty() ? "" : "?");
+        text.remove_prefix(std::min(std::max<std::size_t>(length, 1), text.size()));
+    }
+    clean += printable_lines(text);
+    return style.unicode ? clean : to_ascii(clean);
 }
 
 }  // namespace tilewright::render

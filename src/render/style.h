@@ -29,13 +29,17 @@ std::vector<std::string> wrap(std::string_view text, int width);
 /// Appends the text wrapped to the style's width, every line after the first indented by `indent`.
 void append_paragraph(std::string& out, std::string_view text, int indent, const Style& style);
 
+/// The same of a heading.
+void append_heading(std::string& out, std::string_view text, const Style& style);
+
 /// A horizontal bar of `share` (0 … 1) of `width` columns, to an eighth of a column.
 std::string bar(double share, int width);
 
 /// Glyphs of our own output replaced by one ASCII character each, so that columns stay aligned.
 std::string to_ascii(std::string_view text);
 
-/// Control characters replaced by '?', so that a name from a file cannot drive the terminal.
-std::string printable(std::string_view text);
+/// The one way to a terminal or a pipe: a text as it is printed, with nothing in it that drives the terminal but the
+/// tones of `paint`, and in ASCII where the style asks for that.
+std::string shown(std::string_view text, const Style& style);
 
 }  // namespace tilewright::render

@@ -1,4 +1,5 @@
-// Layout: natural widths first, then the flexible column gives way; narrow terminals get narrow gaps.
+// Layout: natural widths first, then the flexible column gives way; narrow terminals get narrow gaps, and
+// columns that still do not fit stand in a table of their own below, after the first column again.
 #include "render/table.h"
 
 #include <algorithm>
@@ -40,7 +41,38 @@ std::vector<int> Table::natural_widths() const {
     return widths;
 }
 
+bool Table::fits(int width) const {
+    std::vector<int> widths = natural_widths();
+    for (std::size_t i = 0; i < columns_.size(); ++i) {
+        if (columns_[i].flexible) widths[i] = std::min(widths[i], narrowest);
+    }
+    return total(widths, columns_.size() > crowd ? 1 : 2) <= width;
+}
+
+Table Table::part(std::size_t from, std::size_t to) const {
+    Table some({columns_[0]});
+    some.columns_.insert(some.columns_.end(), columns_.begin() + static_cast<std::ptrdiff_t>(from),
+                         columns_.begin() + static_cast<std::ptrdiff_t>(to));
+    for (const auto& row : rows_) {
+        std::vector<Cell> cells{row[0]};
+        for (std::size_t i = from; i < std::min(to, row.size()); ++i) cells.push_back(row[i]);
+        some.row(std::move(cells));
+    }
+    return some;
+}
+
 void Table::append_to(std::string& out, const Style& style) const {
+    if (fits(style.width)) return append_whole(out, style);
+    for (std::size_t from = 1, to = 1; from < columns_.size(); from = to) {
+        do ++to;
+        while (to < columns_.size() && part(from, to + 1).fits(style.width));
+        Table some = part(from, to);
+        if (!some.fits(style.width)) some.columns_.back().flexible = true;
+        some.append_whole(out, style);
+    }
+}
+
+void Table::append_whole(std::string& out, const Style& style) const {
     std::vector<int> width = natural_widths();
     const bool crowded = columns_.size() > crowd && total(width, 2) > style.width;
     const std::string gap(crowded ? 1 : 2, ' ');

@@ -34,10 +34,13 @@ public:
     void row(std::vector<Cell> cells) { rows_.push_back(std::move(cells)); }
     bool empty() const { return rows_.empty(); }
 
-    /// Appends the table, indented by two columns, no line wider than the style unless the fixed columns are.
+    /// Appends the table, indented by two columns, no line wider than the style: in parts where it must be.
     void append_to(std::string& out, const Style& style) const;
 
 private:
+    bool fits(int width) const;
+    Table part(std::size_t from, std::size_t to) const;  ///< the first column and those
+    void append_whole(std::string& out, const Style& style) const;
     std::vector<int> natural_widths() const;
 
     std::vector<Column> columns_;

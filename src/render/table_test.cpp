@@ -37,6 +37,18 @@ TEST(Table, WithoutTitlesHasNoHead) {
     EXPECT_EQ(out, "  a  b\n");
 }
 
+TEST(Table, ColumnsThatDoNotFitComeBelow) {
+    Table table({{"name"}, {"one"}, {"two"}, {"what", Align::Left, true}});
+    table.row({"first", "twelve chars", "twelve chars", "some words of text"});
+    std::string out;
+    table.append_to(out, plain(38));
+    EXPECT_EQ(out,
+              "  name   one           two\n"
+              "  first  twelve chars  twelve chars\n"
+              "  name   what\n"
+              "  first  some words of text\n");
+}
+
 TEST(Table, FlexibleColumnWrapsSoThatEveryLineFits) {
     Table table({{"name"}, {"what", Align::Left, true}, {"n", Align::Right}});
     table.row({"first", "a rather long text that cannot stand on one line of a narrow terminal", "1"});
@@ -96,7 +108,14 @@ TEST(Style, AsciiKeepsColumns) {
     EXPECT_EQ(display_width(to_ascii(text)), display_width(text));
 }
 
-TEST(Style, PrintableDisarmsControlCharacters) { EXPECT_EQ(printable("a\033[2Jb\n"), "a?[2Jb?"); }
+TEST(Style, WhatDrivesATerminalIsNotShown) {
+    const std::string text = "a\033[2J\tb\u009b2J \u202eevil\u2066 \x9b\r\n";
+    EXPECT_EQ(shown(text, {}), "a?[2J\tb?2J ?evil? ??\n");
+    EXPECT_EQ(shown(paint("x", Tone::Bad, {100, true, true}), {100, true, true}), "\033[31mx\033[0m");
+    EXPECT_EQ(shown("\033[31mx\033[31;5m", {100, true, true}), "\033[31mx?[31;5m");
+    EXPECT_EQ(shown("\033[31m", {}), "?[31m");
+    EXPECT_EQ(shown("", {100, true, true}), "");
+}
 
 }  // namespace
 }  // namespace tilewright::render
