@@ -24,6 +24,8 @@ struct Cluster {
     friend bool operator==(const Cluster&, const Cluster&) = default;
 };
 
+Problems validate(const Cluster& cluster);
+
 /// The GPU as it stands in that cluster.
 Device in_cluster(Device device, const Cluster& cluster);
 

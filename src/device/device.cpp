@@ -1,8 +1,9 @@
-// What follows from a data sheet alone: whether it can be true (every rate and size that a price divides by is finite
-// and positive), which attention kernel PyTorch picks on the part, and the part within a cluster's node and network.
+// What follows from a data sheet alone: whether it can be true (every rate and size that a price divides by is one
+// that a part could have), which attention kernel PyTorch picks on the part, and the part within a cluster's node and
+// network.
 #include "tilewright/device.h"
 
-#include <cmath>
+#include <charconv>
 #include <string>
 
 #include "device/constants.h"
@@ -12,16 +13,38 @@
 namespace tilewright {
 namespace {
 
+/// A value and what any part, past or to come, has of it: wide enough to doubt none, narrow enough that no price
+/// overflows.
 struct Field {
-    const char* name;
-    double value;
+    std::string name;
+    double value, low, high;
 };
 
-bool positive(double value) { return std::isfinite(value) && value > 0.0; }
+constexpr double hertz_per_mhz = 1e6;
+constexpr double slowest_bytes_per_s = 1e3, fastest_bytes_per_s = 1e17;
 
-void require_positive(Problems& problems, const std::string& where, double value) {
-    if (positive(value)) return;
-    problems.push_back({where, 0, where + " must be a positive number", "take it from the vendor's data sheet"});
+std::string short_text(double value) {
+    char buffer[32];
+    return {buffer, std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::general).ptr};
+}
+
+void require(Problems& problems, const Field& field) {
+    if (field.value >= field.low && field.value <= field.high) return;
+    problems.push_back(
+        {field.name, 0,
+         field.name + " must be a number from " + short_text(field.low) + " to " + short_text(field.high),
+         "take it from the vendor's data sheet"});
+}
+
+/// FLOPs of a unit in a cycle: 4096 on an H100 in bf16, 1 for a processor without vectors.
+void require_rate(Problems& problems, const Device& device, const std::string& word, double peak) {
+    constexpr double fewest = 0.01, most = 1e6;
+    const double rate = peak / (static_cast<double>(device.units) * device.boost_clock.value);
+    if (rate >= fewest && rate <= most) return;
+    problems.push_back({"peak_flops_per_s." + word, 0,
+                        "the peak of " + word +
+                            " does not fit units times boost_clock_mhz: no unit does so much, or so little, in a cycle",
+                        "check all three in the data sheet"});
 }
 
 constexpr std::int64_t largest_fused_head = 256;
@@ -36,30 +59,46 @@ bool has_flash2(Architecture architecture) {
 
 Problems validate(const Device& device) {
     const Field fields[] = {
-        {"units", static_cast<double>(device.units)},
-        {"boost_clock_mhz", device.boost_clock.value},
-        {"bandwidth_bytes_per_s", device.bandwidth.value},
-        {"l2_bytes", device.l2.value},
-        {"shared_per_unit_bytes", device.shared_per_unit.value},
-        {"memory_bytes", device.memory.value},
-        {"power_w", device.power.value},
-        {"link_bandwidth_bytes_per_s", device.link_bandwidth.value},
-        {"node_size", static_cast<double>(device.node_size)},
+        {"units", static_cast<double>(device.units), 1, 1 << 20},
+        {"boost_clock_mhz", device.boost_clock.value / hertz_per_mhz, 1, 1e5},
+        {"bandwidth_bytes_per_s", device.bandwidth.value, slowest_bytes_per_s, fastest_bytes_per_s},
+        {"l2_bytes", device.l2.value, 1, 1e15},
+        {"shared_per_unit_bytes", device.shared_per_unit.value, 1, 1e12},
+        {"memory_bytes", device.memory.value, 1e3, 1e18},
+        {"power_w", device.power.value, 1e-3, 1e9},
+        {"link_bandwidth_bytes_per_s", device.link_bandwidth.value, slowest_bytes_per_s, fastest_bytes_per_s},
+        {"node_size", static_cast<double>(device.node_size), 1, 1 << 20},
     };
     Problems problems;
-    for (const Field& field : fields) require_positive(problems, field.name, field.value);
+    for (const Field& field : fields) require(problems, field);
+    if (device.base_clock.value > 0.0) {
+        require(problems, {"base_clock_mhz", device.base_clock.value / hertz_per_mhz, 1, 1e5});
+    }
 
     bool any_peak = false;
     for (const auto& [word, precision] : names<Precision>) {
         const auto& peak = device.peak[static_cast<std::size_t>(precision)];
         if (!peak) continue;
         any_peak = true;
-        require_positive(problems, "peak_flops_per_s." + std::string(word), peak->value);
+        const std::string name = "peak_flops_per_s." + std::string(word);
+        require(problems, {name, peak->value, 1e3, 1e21});
+        if (problems.empty()) require_rate(problems, device, std::string(word), peak->value);
     }
     if (!any_peak) {
         problems.push_back(
             {"peak_flops_per_s", 0, "no precision has a peak rate", "give at least one, dense: bf16 = …"});
     }
+    return problems;
+}
+
+Problems validate(const Cluster& cluster) {
+    Problems problems;
+    require(problems, {"node_size", static_cast<double>(cluster.node_size), 1, 1 << 20});
+    require(problems,
+            {"link_bandwidth_bytes_per_s", cluster.link_bandwidth.value, slowest_bytes_per_s, fastest_bytes_per_s});
+    require(problems, {"network.bandwidth_bytes_per_s", cluster.network.bandwidth.value, slowest_bytes_per_s,
+                       fastest_bytes_per_s});
+    if (cluster.price_per_gpu_hour) require(problems, {"price_per_gpu_hour", *cluster.price_per_gpu_hour, 1e-9, 1e9});
     return problems;
 }
 

@@ -39,6 +39,20 @@ TEST(Validate, NamesEveryFieldThatCannotBe) {
     EXPECT_EQ(problems[2].where, "peak_flops_per_s.fp8");
 }
 
+TEST(Validate, RefusesWhatNoPartHas) {
+    const auto with = [](auto change) {
+        Device device = device_of(Architecture::Ampere);
+        change(device);
+        const Problems problems = validate(device);
+        return problems.empty() ? "" : problems[0].where;
+    };
+    EXPECT_EQ(with([](Device& device) { device.bandwidth = {1e-320}; }), "bandwidth_bytes_per_s");
+    EXPECT_EQ(with([](Device& device) { device.base_clock = {1e-300}; }), "base_clock_mhz");
+    EXPECT_EQ(with([](Device& device) { device.power = {1e300}; }), "power_w");
+    EXPECT_EQ(with([](Device& device) { device.boost_clock = {1e6}; }), "peak_flops_per_s.fp16");
+    EXPECT_EQ(with([](Device& device) { device.node_size = std::int64_t{1} << 40; }), "node_size");
+}
+
 TEST(Validate, NeedsAPeak) {
     Device device = device_of(Architecture::Ampere);
     device.peak = {};

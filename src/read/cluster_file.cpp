@@ -39,6 +39,10 @@ Result<Cluster> read_cluster(std::string_view bytes, const std::string& where) {
     if (const read::Value* network = fields.table("network")) cluster.network = read_network(*network, report);
     fields.reject_unknown();
     if (!report.clean()) return report.by_line();
+    report.adopt(validate(cluster), [&](const std::string& field) {
+        return fields.line_of(std::string_view(field).substr(0, field.find('.')));
+    });
+    if (!report.clean()) return report.by_line();
     return cluster;
 }
 
