@@ -68,7 +68,18 @@ std::vector<std::string_view> split(std::string_view row, std::forward_list<std:
     return cells;
 }
 
+bool is_number(std::string_view text) {
+    double value = 0.0;
+    const char* end = text.data() + text.size();
+    return std::from_chars(text.data(), end, value).ptr == end && !text.empty();
+}
+
 Problems check_header(const CsvTable& table) {
+    const auto numbers = std::count_if(table.columns.begin(), table.columns.end(), is_number);
+    if (2 * numbers > static_cast<std::ptrdiff_t>(table.columns.size())) {
+        return {{table.where, 1, "there is no header row: the first line holds numbers",
+                 "put the names of the columns before it; docs/formats.md lists them"}};
+    }
     Problems problems;
     for (std::size_t i = 0; i < table.columns.size(); ++i) {
         const auto earlier = table.columns.begin() + static_cast<std::ptrdiff_t>(i);

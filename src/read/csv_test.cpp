@@ -64,6 +64,13 @@ TEST(Csv, BadFilesAreRefused) {
     EXPECT_FALSE(read_csv(std::string(5000, ','), "f").ok());
 }
 
+TEST(Csv, AMissingHeaderIsOneProblem) {
+    const auto table = read_csv("TN,1,1,3,1\nTN,4,5,6,1\n", "f.csv");
+    ASSERT_FALSE(table.ok());
+    ASSERT_EQ(table.problems().size(), 1u);
+    EXPECT_NE(table.problems()[0].what.find("no header row"), std::string::npos);
+}
+
 TEST(Csv, MissingColumnsAreAllNamed) {
     const auto table = read_csv("heads,kvheads\n1,1\n", "f");
     ASSERT_TRUE(table.ok());

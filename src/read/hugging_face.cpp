@@ -11,12 +11,29 @@
 namespace tilewright::read {
 
 std::string_view Config::present(const char* field, Keys keys) {
+    std::string_view first;
+    const bool told = lines_.contains(field);
     for (const std::string_view key : keys) {
         if (!has(key)) continue;
-        lines_[field] = fields_.line_of(key);
-        return key;
+        if (first.empty()) {
+            first = key;
+            lines_[field] = fields_.line_of(key);
+        } else if (!told) {
+            compare(first, key);
+        }
     }
-    return {};
+    return first;
+}
+
+void Config::compare(std::string_view key, std::string_view other) {
+    const Value& one = *root_.find(key);
+    const Value& two = *root_.find(other);
+    const bool stated = one.as<Null>() == nullptr && two.as<Null>() == nullptr;
+    if (!stated || describe(one) == describe(two)) return;
+    report_.add(two.line,
+                std::string(other) + " is " + describe(two) + ", and " + std::string(key) + " on line " +
+                    std::to_string(one.line) + ", which means the same, is " + describe(one),
+                "keep the one that is true");
 }
 
 std::int64_t Config::size(const char* field, Keys keys, std::int64_t fallback) {

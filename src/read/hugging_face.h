@@ -44,7 +44,9 @@ public:
     int line_of(const std::string& field) const;
 
 private:
+    /// The first of `keys` that is there; a problem when another one says something else.
     std::string_view present(const char* field, Keys keys);
+    void compare(std::string_view key, std::string_view other);
 
     const Value& root_;
     Fields fields_;

@@ -211,6 +211,19 @@ const Refused refused[] = {
      "experts.shared_ffn is 4611686018427387904"},
 };
 
+TEST(HuggingFace, KeysThatMeanTheSameMustAgree) {
+    const auto twice =
+        read_shape("{\"model_type\": \"gpt2\", \"n_head\": 16,\n\"hidden_size\": 1024,\n\"n_embd\": 4096}", "c.json");
+    ASSERT_FALSE(twice.ok());
+    ASSERT_EQ(twice.problems().size(), 1u);
+    EXPECT_EQ(twice.problems()[0].line, 2);
+    EXPECT_EQ(twice.problems()[0].what, "hidden_size is 1024, and n_embd on line 3, which means the same, is 4096");
+    for (const char* agrees : {R"({"model_type": "gpt2", "hidden_size": 1024, "n_embd": 1024, "n_head": 16})",
+                               R"({"model_type": "gpt2", "n_inner": null, "intermediate_size": 4096})"}) {
+        EXPECT_TRUE(read_shape(agrees, "c.json").ok()) << agrees;
+    }
+}
+
 TEST(HuggingFace, BadConfigsAreRefusedWithLineAndValue) {
     for (const Refused& row : refused) {
         SCOPED_TRACE(row.config);
