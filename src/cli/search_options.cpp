@@ -307,8 +307,10 @@ Result<std::vector<Weighted>> basket(const std::string& text) {
     for (const std::string& word : split(text, ',')) {
         const auto sides = cut(word, ":");
         const auto weight = sides ? parse_real(sides->second) : std::optional(1.0);
-        if (!weight || *weight <= 0) {
-            return Problem{"--gpu", 0, "'" + word + "' has no weight above zero", "say h100:0.5,a100:0.3,l40s:0.2"};
+        constexpr double least = 1e-6, most = 1e6;
+        if (!weight || *weight < least || *weight > most) {
+            return Problem{"--gpu", 0, "'" + word + "' has no weight from 0.000001 to 1000000",
+                           "say h100:0.5,a100:0.3,l40s:0.2"};
         }
         found.push_back({sides ? sides->first : word, *weight});
     }

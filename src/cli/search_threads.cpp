@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <thread>
 
@@ -18,18 +19,17 @@ class Work {
 public:
     explicit Work(const Search& search) : search_(search) {}
 
-    /// Takes slices until there are none or the user asks to stop.
-    void run() {
-        Kept mine;
-        while (!interrupted()) {
-            const std::size_t slice = next_.fetch_add(1);
-            if (slice >= search_.slices()) break;
-            const Kept found = search_.walk(slice);
-            priced_.fetch_add(found.priced);
-            mine.merge(found, search_.keep());
+    /// Takes slices until there are none or the user asks to stop. A fault ends the search; `kept` throws it.
+    void run() noexcept {
+        std::exception_ptr fault;
+        try {
+            take_slices();
+        } catch (...) {
+            fault = std::current_exception();
+            next_ = search_.slices();
         }
         const std::lock_guard lock(mutex_);
-        kept_.merge(mine, search_.keep());
+        if (fault) fault_ = fault;
         ++finished_;
         done_.notify_one();
     }
@@ -44,9 +44,25 @@ public:
         }
     }
 
-    const Kept& kept() const { return kept_; }
+    const Kept& kept() const {
+        if (fault_) std::rethrow_exception(fault_);
+        return kept_;
+    }
 
 private:
+    void take_slices() {
+        Kept mine;
+        while (!interrupted()) {
+            const std::size_t slice = next_.fetch_add(1);
+            if (slice >= search_.slices()) break;
+            const Kept found = search_.walk(slice);
+            priced_.fetch_add(found.priced);
+            mine.merge(found, search_.keep());
+        }
+        const std::lock_guard lock(mutex_);
+        kept_.merge(mine, search_.keep());
+    }
+
     const Search& search_;
     std::atomic<std::size_t> next_{0};
     std::atomic<std::int64_t> priced_{0};
@@ -54,16 +70,22 @@ private:
     std::condition_variable done_;
     std::size_t finished_ = 0;
     Kept kept_;
+    std::exception_ptr fault_;
 };
 
 /// Stops early, with what was found so far, when interrupted.
 SearchResult run_slices(const Search& search, std::size_t threads) {
     Work work(search);
     remember_interrupts();
-    std::vector<std::thread> running;
-    for (std::size_t i = 0; i < threads; ++i) running.emplace_back([&] { work.run(); });
-    work.wait(threads);
-    for (std::thread& thread : running) thread.join();
+    std::vector<std::jthread> running;
+    running.reserve(threads);
+    try {
+        while (running.size() < threads) running.emplace_back([&] { work.run(); });
+    } catch (const std::exception&) {  // the system has no more: those that run do the work, or this one
+    }
+    if (running.empty()) work.run();
+    work.wait(std::max<std::size_t>(1, running.size()));
+    running.clear();
     SearchResult result = search.finish(work.kept());
     result.exhaustive = !interrupted();
     if (!result.exhaustive) result.shapes_in_space = static_cast<std::int64_t>(search.size_bound());

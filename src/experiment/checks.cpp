@@ -106,6 +106,7 @@ Judgement ratio(const Scene& scene) {
     const FigureCell* second = cells[1];
     constexpr double noticeable = 1.005;
     const double factor = scene.merit(*first) / scene.merit(*second);
+    if (!std::isfinite(factor)) return {};
     const double most = scene.check.most > 0.0 ? scene.check.most : INFINITY;
     const Verdict verdict = factor >= scene.check.least && factor <= most ? Verdict::Holds
                             : factor >= noticeable                        ? Verdict::Partly
