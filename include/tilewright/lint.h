@@ -27,7 +27,9 @@ struct Fix {
     std::int64_t to = 0;
     Seconds gain;  ///< step time saved at equal tokens and GPUs; negative when the fix costs time, 0 beside an Error
     std::int64_t parameter_change = 0;
-    Seconds removes{};  ///< of the finding's cost, which is at equal work; the gain may have other causes too
+    Seconds removes{};        ///< of the finding's cost, which is at equal work; the gain may have other causes too
+    Seconds step{};           ///< what the step takes once the change is made; 0 beside an Error
+    bool other_work = false;  ///< the changed step does more or less work, and the gain is at equal work
 };
 
 /// A rule that this shape breaks here.

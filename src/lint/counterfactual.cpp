@@ -87,7 +87,7 @@ Seconds highest_cost(const std::vector<Verdict>& verdicts) {
 
 std::optional<Trial> attempt(const LintInput& input, std::string_view dimension, std::int64_t value) {
     if (input.step.ops.empty()) return std::nullopt;
-    Trial trial{.change = {std::string(dimension), value_of(input, dimension), value, {}, 0}, .step = {}};
+    Trial trial{.change = {std::string(dimension), value_of(input, dimension), value, {}}, .step = {}};
     Shape shape = input.shape;
     Workload workload = input.workload;
     apply(trial.change, shape, workload);
@@ -97,6 +97,8 @@ std::optional<Trial> attempt(const LintInput& input, std::string_view dimension,
     trial.step = price(lower(shape, workload), input.pricer);
     trial.scale = input.step.flops / trial.step.flops;
     trial.change.parameter_change = parameter_change(input, trial.change);
+    trial.change.step = trial.step.sum.time;
+    trial.change.other_work = is_workload(dimension);
     trial.change.gain = is_workload(dimension) ? saved(input, trial) : input.step.sum.time - trial.step.sum.time;
     return trial;
 }

@@ -139,6 +139,7 @@ void write_findings(JsonWriter& json, const std::vector<Finding>& findings) {
         for (const Fix& fix : finding.fixes) {
             json.object().field("dimension", fix.dimension).field("from", fix.from).field("to", fix.to);
             json.field("gain_s", fix.gain.value).field("removes_s", fix.removes.value);
+            json.field("step_s", fix.step.value).field("gain_at_equal_work", fix.other_work);
             json.field("parameter_change", fix.parameter_change).end();
         }
         json.end().end();

@@ -154,6 +154,7 @@ std::string fix_text(const Fix& fix) {
     if (fix.gain.value > 0) text += " saves " + time_text(fix.gain);
     if (fix.gain.value < 0) text += " costs " + time_text(fix.gain * -1.0);
     text += removes_text(fix);
+    if (fix.other_work && fix.gain.value != 0) text += " at equal work, the step then takes " + time_text(fix.step);
     if (fix.parameter_change != 0) text += ", " + signed_count_text(fix.parameter_change) + " parameters";
     return text;
 }
