@@ -20,6 +20,7 @@ struct Observation {
     ClockMode mode = ClockMode::Quick;
     bool held_out = false;
     std::string family;     ///< of kernels: gemm, batched gemm, cudnn forward, stream, …
+    std::string device;     ///< as the driver calls it; empty: not known
     std::uint64_t kin = 0;  ///< equal for shapes too alike to be on both sides of a split
 };
 
@@ -37,6 +38,13 @@ std::string family_of(const Attention& attention);
 
 /// All but sustained samples that had not settled: their clock had fallen while the board drew less than its limit.
 std::vector<Observation> settled(std::vector<Observation> observations, const Device& device);
+
+/// Whether a driver's name for a GPU ("NVIDIA A100-SXM4-80GB") can be this device's.
+bool is_called(const Device& device, std::string_view name);
+
+/// Whether a kernel can have taken this time: not less than any launch takes, nor than its FLOPs at the data sheet's
+/// peak and a clock far above the sheet's.
+bool plausible(const Observation& observation, const Device& device);
 
 /// Whether kin are held out where nothing else says: every fourth.
 constexpr bool held_out_by_kin(std::uint64_t kin) { return ((kin >> 40U) & 3U) == 0; }
@@ -57,9 +65,11 @@ struct Fit {
     Profile profile;
     std::vector<ErrorLine> fitted_errors;
     std::vector<Gain> gains;
+    std::int64_t set_aside = 0;  ///< samples that no kernel can have given: see `plausible`
 };
 
-/// Learns a profile, starting from the assumed one. Too few samples are a problem that says what to measure.
+/// Learns a profile, starting from the assumed one. Samples of another device are a problem, and so are too few. Times
+/// that are not plausible are left out and counted.
 Result<Fit> fit(const std::vector<Observation>& observations, const Device& device, const std::string& source);
 
 enum class Split { Fitted, HeldOut };

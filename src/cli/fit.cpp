@@ -6,29 +6,15 @@
 #include "cli/catalogue.h"
 #include "cli/observations.h"
 #include "cli/options.h"
+#include "cli/profile_pair.h"
 #include "cli/verb.h"
-#include "device/residual_fields.h"
 #include "files/output.h"
 #include "render/answers.h"
-#include "render/profile_files.h"
 
 namespace tilewright::cli {
 namespace {
 
 std::string name_of_file(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
-
-constexpr std::string_view constants_ending = ".toml";
-
-/// The residual first: constants never name a file that is not there.
-Problems write_profile(const Profile& profile, const std::string& device, const std::string& path,
-                       files::Output& file) {
-    const std::string residual = render::residual_json(profile, device);
-    const std::string residual_path = path.substr(0, path.size() - constants_ending.size()) + ".residual.json";
-    if (Problems bad = files::write_file(residual_path, residual); !bad.empty()) return bad;
-    const std::string text = render::profile_toml(profile, {device, name_of_file(residual_path), hash_of(residual)});
-    if (Problems bad = file.write(text); !bad.empty()) return bad;
-    return file.finish();
-}
 
 }  // namespace
 
@@ -60,8 +46,7 @@ Result<int> run_fit(const Arguments& arguments, Session& session) {
                        "the residual is written beside it, as NAME.residual.json"};
     }
     if (Problems bad = files::refuse_inputs(output, paths, "--output"); !bad.empty()) return bad;
-    Result<files::Output> file = files::Output::open(output);
-    if (!file) return file.problems();
+    if (const Result<files::Output> place = files::Output::open(output); !place) return place.problems();
     std::vector<Observation> seen;
     std::string names;
     for (const std::string& path : paths) {
@@ -74,7 +59,7 @@ Result<int> run_fit(const Arguments& arguments, Session& session) {
         arguments.text("--source").value_or(names) + "; " + std::to_string(seen.size()) + " samples";
     Result<Fit> learnt = fit(seen, device->device, source);
     if (!learnt) return learnt.problems();
-    if (Problems bad = write_profile(learnt->profile, device->device.name, output, *file); !bad.empty()) return bad;
+    if (Problems bad = write_profile(learnt->profile, device->device.name, output); !bad.empty()) return bad;
     const render::LearntProfile shown{std::move(*learnt), device->device.name, output};
     session.out = arguments.has("--json") ? render::fit_json(shown) : render::fit_text(shown, session.out_style);
     return exit_fine;

@@ -3,6 +3,7 @@
 // parts buy too little there to be kept.
 #include <algorithm>
 #include <iterator>
+#include <map>
 
 #include "fit/judge.h"
 #include "fit/learnt.h"
@@ -110,6 +111,22 @@ std::vector<Unseen> unseen(const Observations& seen, const Device& device, const
     return result;
 }
 
+/// Names every other device once.
+Problems refuse_others(const std::vector<Observation>& observations, const Device& device) {
+    std::map<std::string, int> others;
+    for (const Observation& one : observations) {
+        if (!one.device.empty() && !is_called(device, one.device)) ++others[one.device];
+    }
+    Problems problems;
+    for (const auto& [name, count] : others) {
+        problems.push_back({name, 0,
+                            std::to_string(count) + " samples are of " + name + ", not of " + device.name +
+                                (device.full_name.empty() ? "" : " (" + device.full_name + ")"),
+                            "name their device, or leave their file out"});
+    }
+    return problems;
+}
+
 }  // namespace
 
 std::vector<Observation> settled(std::vector<Observation> observations, const Device& device) {
@@ -121,14 +138,17 @@ std::vector<Observation> settled(std::vector<Observation> observations, const De
 }
 
 Result<Fit> fit(const std::vector<Observation>& observations, const Device& device, const std::string& source) {
-    const std::vector<Observation> all = settled(observations, device);
+    if (Problems bad = refuse_others(observations, device); !bad.empty()) return bad;
+    std::vector<Observation> all = settled(observations, device);
+    const auto set_aside =
+        static_cast<std::int64_t>(std::erase_if(all, [&](const Observation& one) { return !plausible(one, device); }));
     Observations seen;
     for (const Observation& one : all) {
         if (!one.held_out) seen.push_back(&one);
     }
     const std::size_t products = chosen(seen, is_product).size();
     if (products < least_products) return too_little(products);
-    Fit result{learn(seen, device), {}, {}};
+    Fit result{learn(seen, device), {}, {}, set_aside};
     result.profile.source = source;
     std::vector<Unseen> folded = unseen(seen, device, result.profile);
     result.gains = gains_of(folded, device);

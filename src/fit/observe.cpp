@@ -121,6 +121,7 @@ Result<std::vector<Observation>> observe(const std::vector<Sample>& samples) {
         seen.clock_mhz = sample.clock_mhz;
         seen.power_w = sample.power_w;
         seen.mode = sample.clock;
+        seen.device = sample.device;
         const auto split = find_field(sample.tags, "split");
         seen.held_out = split ? *split == "judge" : held_out_by_kin(seen.kin);
         result.push_back(std::move(seen));

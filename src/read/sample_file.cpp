@@ -41,6 +41,8 @@ public:
 
 private:
     bool member(const std::string& name) {
+        if (std::find(seen_.begin(), seen_.end(), name) != seen_.end()) report_twice(name);
+        seen_.push_back(name);
         if (std::string* text = find_text(name)) return walk_.scalar(*text);
         if (tilewright::Fields* fields = find_fields(name)) return read_fields(*fields);
         if (double* number = find_number(name)) return read_number(name, *number);
@@ -87,8 +89,10 @@ private:
     }
 
     bool read_fields(tilewright::Fields& fields) {
-        return walk_.object(
-            [&](std::string name) { return walk_.scalar(fields.emplace_back(std::move(name), std::string()).second); });
+        return walk_.object([&](std::string name) {
+            if (find_field(fields, name)) report_twice(name);
+            return walk_.scalar(fields.emplace_back(std::move(name), std::string()).second);
+        });
     }
 
     bool read_number(const std::string& name, double& value) {
@@ -126,6 +130,10 @@ private:
         report(std::string(name) + ": " + fault.what, fault.fix);
     }
 
+    void report_twice(const std::string& name) {
+        report("the key " + quoted(name) + " is given twice", "remove one of them");
+    }
+
     void report(std::string what, std::string fix) {
         walk_.problems.push_back({where_, number_, std::move(what), std::move(fix)});
     }
@@ -134,6 +142,7 @@ private:
     const std::string& where_;
     int number_;
     std::string schema_, clock_, status_, scratch_;
+    std::vector<std::string> seen_;  ///< names of members so far
     Sample sample_;
 };
 

@@ -192,6 +192,7 @@ std::string fit_json(const LearntProfile& learnt) {
     JsonWriter json;
     json.object().field("schema", "tilewright.fit/1").field("device", learnt.device);
     json.field("output", learnt.output).field("source", learnt.fit.profile.source);
+    json.field("samples_set_aside", learnt.fit.set_aside);
     write_errors(json, "held_out_errors", learnt.fit.profile.errors);
     write_errors(json, "fitted_errors", learnt.fit.fitted_errors);
     json.key("learnt_parts").array();

@@ -132,15 +132,22 @@ std::string devices_text(const std::vector<ListedDevice>& devices, const Style& 
     }
     std::string out;
     table.append_to(out, style);
-    return out + origins +
-           "Peaks are dense TFLOP/s of the data sheet. Errors are means over kernels held out of the fit, `-`\n"
-           "where there were none; the interval is that of products bound by compute. `--json` has errors by\n"
-           "kernel, clock, bound and alignment, full names and sources.\n";
+    append_paragraph(
+        out += origins,
+        "Peaks are dense TFLOP/s of the data sheet. Errors are means over kernels held out of the fit, `-` "
+        "where there were none; the interval is that of products bound by compute. `--json` has errors by "
+        "kernel, clock, bound and alignment, full names and sources.",
+        0, style);
+    return out;
 }
 
 std::string fit_text(const LearntProfile& learnt, const Style& style) {
-    std::string out = fmt::format("{}, from {}\n\nHeld out: never fitted to, nor used for intervals\n", learnt.device,
-                                  learnt.fit.profile.source);
+    std::string out = fmt::format("{}, from {}\n", learnt.device, learnt.fit.profile.source);
+    if (learnt.fit.set_aside > 0) {
+        const std::string what = " samples set aside: faster than the peak of the data sheet, or than any launch";
+        append_paragraph(out, std::to_string(learnt.fit.set_aside) + what, 2, style);
+    }
+    out += "\nHeld out: never fitted to, nor used for intervals\n";
     append_errors(out, learnt.fit.profile.errors, style);
     out += "\nWhat each learnt part buys of kernels left out in turn; under half a point it goes\n";
     append_gains(out, learnt.fit.gains, style);
