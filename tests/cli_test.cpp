@@ -53,8 +53,12 @@ struct Outcome {
 /// A folder of this process alone, removed at its end.
 const fs::path& scratch() {
     struct Folder {
-        fs::path path = fs::temp_directory_path() / ("tilewright_cli_test." + std::to_string(getpid()));
-        Folder() { fs::create_directories(path); }
+        fs::path path;
+        Folder() {
+            std::string name = (fs::temp_directory_path() / "tilewright_cli_test.XXXXXX").string();
+            EXPECT_NE(mkdtemp(name.data()), nullptr);
+            path = name;
+        }
         ~Folder() {
             std::error_code ignored;
             fs::remove_all(path, ignored);
@@ -68,7 +72,8 @@ const fs::path& scratch() {
 Outcome run(const std::string& command) {
     const std::string out = (scratch() / "out").string();
     const std::string err = (scratch() / "err").string();
-    const std::string setup = "cd '" + transcripts.string() + "' && unset NO_COLOR CLICOLOR_FORCE XDG_CONFIG_HOME && " +
+    const std::string setup = "cd '" + transcripts.string() +
+                              "' && unset NO_COLOR CLICOLOR_FORCE COLUMNS XDG_CONFIG_HOME && " +
                               "export LC_ALL=C.UTF-8 HOME=/nonexistent TMP='" + scratch().string() + "' PATH='" +
                               fs::path(TILEWRIGHT_PROGRAM).parent_path().string() + "':\"$PATH\" && ";
     const int status = std::system(("{ " + setup + command + "\n} >'" + out + "' 2>'" + err + "' </dev/null").c_str());
