@@ -1,7 +1,7 @@
 // The program as a user meets it. Each file in tests/cli is a transcript: prose, commands ("$ …"), and for each command
 // its stdout ("1| …"), its stderr ("2| …") and its exit code. Prices in it are those of the GPU in tests/device, which
-// no refit moves. docs/cli.md is the help pages. With TILEWRIGHT_UPDATE=1 (./regenerate) these files, the
-// commands of README and tutorial and the picture are rewritten from what the program really says; the diff is the
+// no refit moves. docs/cli.md is written from the table of verbs. With TILEWRIGHT_UPDATE=1 (./regenerate) these files,
+// the commands of README and tutorial and the picture are rewritten from what the program really says; the diff is the
 // review.
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -133,18 +133,32 @@ TEST_P(Transcript, IsWhatTheProgramSays) {
 INSTANTIATE_TEST_SUITE_P(Cli, Transcript, testing::ValuesIn(transcript_names()),
                          [](const auto& test) { return test.param; });
 
-TEST(Cli, HelpPagesAreTheDocumentation) {
-    std::string page =
-        "# Command line\n\nThese are the pages of `tilewright --help` and `tilewright VERB --help`; "
-        "`./regenerate` rewrites this file.\n";
-    const auto add = [&](const std::string& title, const std::string& command) {
-        page += "\n## " + title + "\n\n```text\n" + run(command).out + "```\n";
-    };
-    add("tilewright", "tilewright --help");
+TEST(Cli, HelpIsComplete) {
     for (const auto& verb : tilewright::cli::verbs()) {
-        add(std::string(verb.name), "tilewright " + std::string(verb.name) + " --help");
+        const std::string page = run("tilewright " + std::string(verb.name) + " --help").out;
+        EXPECT_NE(page.find("\n  tilewright " + std::string(verb.name)), page.npos) << "no example in " << page;
+        for (const auto& group : verb.flags()) {
+            for (const auto& flag : group.flags) EXPECT_NE(page.find(flag.name), page.npos) << flag.name << page;
+        }
     }
-    expect_file(root / "docs" / "cli.md", page);
+}
+
+TEST(Cli, ReferenceIsWrittenFromTheTableOfVerbs) {
+    expect_file(root / "docs" / "cli.md", tilewright::cli::reference_text());
+}
+
+/// Where the project's data lies, and files that are written go to the scratch folder.
+TEST(Cli, EveryExampleRuns) {
+    const fs::path folder = scratch() / "examples";
+    fs::create_directories(folder);
+    fs::create_symlink(root / "data", folder / "data");
+    for (const auto& verb : tilewright::cli::verbs()) {
+        for (const std::string& command : tilewright::cli::split(verb.examples, '\n')) {
+            const Outcome seen = run("cd '" + folder.string() + "' && " + command);
+            const bool no_gpu = verb.run == nullptr && seen.code == 3;
+            EXPECT_TRUE(seen.code == 0 || no_gpu) << command << "\n" << seen.err;
+        }
+    }
 }
 
 /// In the README and the tutorial a console block is one command of ours, run at the top of the tree, and what it

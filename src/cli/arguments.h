@@ -22,6 +22,8 @@ struct Flag {
     std::string value;  ///< what help calls its value; for a choice the words, "a|b|c"; empty for a switch
     std::string help;
     Kind kind = Kind::Switch;
+
+    friend bool operator==(const Flag&, const Flag&) = default;
 };
 
 /// Flags under one heading of the help page.

@@ -1,6 +1,7 @@
-// Help pages, made from the table of verbs; docs/cli.md is these pages.
+// Help pages, made from the table of verbs, and docs/cli.md, made of the same pieces.
 #include <algorithm>
 
+#include "cli/options.h"
 #include "cli/verb.h"
 #include "render/table.h"
 
@@ -27,10 +28,7 @@ std::string typed(const Flag& flag) {
     return flag.value.empty() ? text : text + " " + flag.value;
 }
 
-}  // namespace
-
-std::string help_text(const Verb& verb, const Style& style) {
-    std::string out;
+void append_about(std::string& out, const Verb& verb, const Style& style) {
     append_usage(out, verb, style);
     out += "\n";
     render::append_paragraph(out, std::string(verb.summary) + ".", 0, style);
@@ -38,11 +36,79 @@ std::string help_text(const Verb& verb, const Style& style) {
         out += "\n";
         render::append_paragraph(out, paragraph, 0, style);
     }
-    for (const FlagGroup& group : verb.flags()) {
+}
+
+void append_flags(std::string& out, const std::vector<FlagGroup>& groups, const Style& style) {
+    for (const FlagGroup& group : groups) {
         append_title(out, group.title, style);
         render::Table table({{""}, {"", render::Align::Left, true}});
         for (const Flag& flag : group.flags) table.row({typed(flag), flag.help});
         table.append_to(out, style);
+    }
+}
+
+/// Commands are not wrapped: they are there to be copied.
+void append_examples(std::string& out, const Verb& verb, const Style& style) {
+    append_title(out, verb.examples.find('\n') == verb.examples.npos ? "Example" : "Examples", style);
+    for (const std::string& line : split(verb.examples, '\n')) out += "  " + line + "\n";
+}
+
+bool has_flag(const FlagGroup& group, const std::string& name) {
+    return std::any_of(group.flags.begin(), group.flags.end(), [&](const Flag& flag) { return flag.name == name; });
+}
+
+/// Whether the verb's group of the same title has every flag of a shared one.
+bool takes(const FlagGroup& group, const FlagGroup& shared) {
+    return group.title == shared.title && std::all_of(shared.flags.begin(), shared.flags.end(),
+                                                      [&](const Flag& flag) { return has_flag(group, flag.name); });
+}
+
+/// Leaves a verb those flags that it does not share, or that do more there; the titles of what it shares.
+std::string take_shared(std::vector<FlagGroup>& groups, const std::vector<FlagGroup>& shared) {
+    std::string titles;
+    for (const FlagGroup& common : shared) {
+        const auto found = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return takes(g, common); });
+        if (found == groups.end()) continue;
+        titles += (titles.empty() ? "" : ", ") + common.title;
+        for (const Flag& flag : common.flags) std::erase(found->flags, flag);
+        if (found->flags.empty()) groups.erase(found);
+    }
+    return titles;
+}
+
+void append_block(std::string& out, std::string_view title, const std::string& text) {
+    out += "\n## " + std::string(title) + "\n\n```text\n" + text.substr(text.front() == '\n' ? 1 : 0) + "```\n";
+}
+
+}  // namespace
+
+std::string help_text(const Verb& verb, const Style& style) {
+    std::string out;
+    append_about(out, verb, style);
+    append_flags(out, verb.flags(), style);
+    append_examples(out, verb, style);
+    return out;
+}
+
+std::string reference_text() {
+    const Style style;
+    const std::vector<FlagGroup> shared = {device_flags(), workload_flags(), shape_flags(), output_flags()};
+    std::string out =
+        "# Command line\n\n`tilewright VERB --help` prints all flags of a verb. Here the flags that several verbs take "
+        "stand once;\na flag that is listed again under a verb does more there. `./regenerate` rewrites this page.\n";
+    append_block(out, "tilewright", overview_text(style));
+    std::string flags;
+    append_flags(flags, shared, style);
+    append_block(out, "Flags that verbs share", flags);
+    for (const Verb& verb : verbs()) {
+        std::string page;
+        append_about(page, verb, style);
+        std::vector<FlagGroup> own = verb.flags();
+        const std::string titles = take_shared(own, shared);
+        if (!titles.empty()) page += "\nShared flags: " + titles + ".\n";
+        append_flags(page, own, style);
+        append_examples(page, verb, style);
+        append_block(out, verb.name, page);
     }
     return out;
 }

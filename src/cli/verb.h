@@ -19,6 +19,7 @@ struct Verb {
     std::string_view operands;  ///< as the usage line shows them
     std::string_view summary;   ///< one line
     std::string_view about;     ///< a paragraph or more, wrapped by help; paragraphs end in a line break
+    std::string_view examples;  ///< commands that run as they stand in the project's folder, one a line
     OperandCount operand_count;
     std::vector<FlagGroup> (*flags)();
     Run run;
@@ -32,6 +33,9 @@ const Verb* find_verb(std::string_view name);
 /// The page of one verb, and of the program.
 std::string help_text(const Verb& verb, const render::Style& style);
 std::string overview_text(const render::Style& style);
+
+/// docs/cli.md: all of these pages, with the flags that verbs share said once.
+std::string reference_text();
 
 /// The verbs, one file each; `flags` are those of its own and those it shares.
 Result<int> run_advise(const Arguments& arguments, Session& session);

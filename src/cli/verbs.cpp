@@ -19,6 +19,7 @@ const Verb table[] = {
      "SHAPE --gpu NAME",
      "where the time goes, what wastes the chip, which equal-size shape is faster",
      shape_operand,
+     "tilewright advise gpt3-2.7b --gpu h200",
      {1, 1},
      advise_flags,
      run_advise},
@@ -34,6 +35,8 @@ const Verb table[] = {
      "Optional: "
      "clock; dtype (gemm, attention); head_dim,norm,tied,kv_len,tp (layer, model); pass (layer). Where an optional "
      "column is absent, the flags decide.",
+     "tilewright predict llama-3-8b --gpu h200 --phase decode --batch 32 --seq 4096\n"
+     "printf 'layout,m,n,k,batch\\nTN,8192,10240,2560,1\\n' | tilewright predict gemm --gpu h200 --from -",
      {1, 1},
      predict_flags,
      run_predict},
@@ -42,10 +45,19 @@ const Verb table[] = {
      "sizing rules the shape breaks, what each costs, how to fix it",
      "A finding is a warning when it costs at least --min-cost of the step on this GPU, an error when the workload "
      "cannot run, else information. Exit code 1 when one reaches --fail-on.",
+     "tilewright lint gpt3-2.7b --gpu h200\n"
+     "tilewright lint --explain TW001",
      {0, 1},
      lint_flags,
      run_lint},
-    {"search", "SHAPE --gpu NAME", "faster shapes of equal size", shape_operand, {1, 1}, search_flags, run_search},
+    {"search",
+     "SHAPE --gpu NAME",
+     "faster shapes of equal size",
+     shape_operand,
+     "tilewright search gpt2 --gpu h200 --fix layers --write faster",
+     {1, 1},
+     search_flags,
+     run_search},
     {"plan",
      "SHAPE --cluster NAME --gpus N --global-batch N-tokens\nSHAPE --cluster NAME --phase decode --seq N",
      "how to split a model over many GPUs: the fastest plans that fit, and what a run costs",
@@ -54,6 +66,8 @@ const Verb table[] = {
      "stage and recomputation is priced; a flag that is given fixes that choice. With --phase decode or prefill: "
      "latency "
      "and throughput of serving against batch, for every tensor split within a node, at a cache of --seq tokens.",
+     "tilewright plan llama-3-70b --cluster dgx-h100 --gpus 64 --global-batch 4M-tokens\n"
+     "tilewright plan llama-3-70b --cluster dgx-h100 --phase decode --seq 8192",
      {1, 1},
      plan_flags,
      run_plan},
@@ -62,6 +76,7 @@ const Verb table[] = {
      "side by side, by component",
      "With several shapes, overrides apply to each, and the first is the baseline. With one shape and overrides, the "
      "shape as it is is compared with the shape as changed.",
+     "tilewright compare gpt3-2.7b --heads 20 --gpu h200",
      {1, any_number},
      compare_flags,
      run_compare},
@@ -71,6 +86,7 @@ const Verb table[] = {
      "the paper's experiments, predicted and measured, against the published values",
      "Without NAME, the experiments there are. NAME may also be a path to an experiment in TOML (docs/formats.md). "
      "Where no GPU is named it is the paper's, an A100.",
+     "tilewright reproduce wave-quantization --gpu h200 --svg waves.svg",
      {0, any_number},
      reproduce_flags,
      run_reproduce},
@@ -80,6 +96,7 @@ const Verb table[] = {
      "The page is one self-contained file of HTML about up to four shapes. With --svg, one of its pictures instead, "
      "for a paper: time, front, front-kv, serving, tiles, roofline, or throughput against a dimension (hidden, ffn, "
      "vocab, heads, batch, seq).",
+     "tilewright report gpt3-2.7b --gpu h200 -o gpt3-2.7b.html",
      {1, most_in_a_page},
      report_flags,
      run_report},
@@ -87,6 +104,7 @@ const Verb table[] = {
      "[TEXT...]",
      "the catalogue of shapes",
      "With TEXT, those whose name contains it.",
+     "tilewright models llama",
      {0, any_number},
      catalogue_flags,
      run_models},
@@ -94,6 +112,7 @@ const Verb table[] = {
      "[TEXT...]",
      "the GPUs that are known",
      "With TEXT, those whose name contains it.",
+     "tilewright devices h200",
      {0, any_number},
      catalogue_flags,
      run_devices},
@@ -106,6 +125,7 @@ const Verb table[] = {
      "out (tags.split = judge; in CSV every fourth weight) and "
      "judge "
      "the fit; errors are printed for both.",
+     "tilewright fit --samples data/samples/h200/gemm-narrow.jsonl.gz --device h200 -o h200.toml",
      {0, any_number},
      fit_flags,
      run_fit},
@@ -114,6 +134,7 @@ const Verb table[] = {
      "take samples on the GPU of this machine",
      "Runs `tilewright-measure` with the same arguments: the one beside this program, or on PATH. It is built when the "
      "CUDA toolkit is present. `tilewright-measure --help` has its flags.",
+     "tilewright measure gemm --layout TN --m 4096 --n 4096 --k 4096 --out gemm.jsonl",
      {0, any_number},
      help_only,
      nullptr},
@@ -123,6 +144,7 @@ const Verb table[] = {
      "FILE is JSON Lines as `tilewright-measure` writes them, compressed or not (docs/samples.md). list counts by op, "
      "clock and status; show prints a line a sample; peaks the best products, bandwidths and launch costs; merge keeps "
      "samples with equal keys and says so; spread tells how far two runs of the same ops differ.",
+     "tilewright samples list data/samples/h200/peaks.jsonl.gz",
      {2, any_number},
      samples_flags,
      run_samples},
