@@ -6,23 +6,30 @@
 #include <filesystem>
 #include <set>
 
-#include "cli/experiment_rows.h"
-#include "cli/experiment_run.h"
+#include "experiment/rows.h"
 #include "read/experiment_file.h"
 #include "tilewright/lint.h"
 #include "tilewright/read.h"
+#include "tilewright/reproduce.h"
 
 namespace tilewright {
 namespace {
 
-render::Outcome outcome_of(const Experiment& experiment, const char* gpu) {
-    const Device device = *find_device(gpu);
-    auto outcome = cli::run(experiment, {{device, {}, find_profile(device), {}}, {}, {}, {}});
-    EXPECT_TRUE(outcome) << experiment.name << ": " << (outcome ? "" : outcome.problems()[0].what);
-    return outcome ? std::move(*outcome) : render::Outcome{};
+NamedDevice named(const std::string& name) {
+    const Device device = *find_device(name);
+    return {name, device, find_profile(device)};
 }
 
-render::Outcome outcome_of(const char* name, const char* gpu) { return outcome_of(*read::find_experiment(name), gpu); }
+Outcome outcome_of(const Experiment& experiment, const char* gpu) {
+    ExperimentSetting setting;
+    setting.asked = named(gpu);
+    for (const std::string& name : experiment.devices) setting.compared.push_back(named(name));
+    auto outcome = reproduce(experiment, setting);
+    EXPECT_TRUE(outcome) << experiment.name << ": " << (outcome ? "" : outcome.problems()[0].what);
+    return outcome ? std::move(*outcome) : Outcome{};
+}
+
+Outcome outcome_of(const char* name, const char* gpu) { return outcome_of(*read::find_experiment(name), gpu); }
 
 TEST(Experiments, AllAreReadAndEachHasItsPlace) {
     const std::vector<Experiment> all = read::all_experiments();
@@ -35,7 +42,7 @@ TEST(Experiments, AllAreReadAndEachHasItsPlace) {
 TEST(Experiments, GiveFiniteValuesOnBothGpus) {
     for (const Experiment& experiment : read::all_experiments()) {
         for (const char* gpu : {"a100", "h200"}) {
-            const render::Outcome outcome = outcome_of(experiment, gpu);
+            const Outcome outcome = outcome_of(experiment, gpu);
             EXPECT_FALSE(outcome.predicted.cells.empty()) << experiment.name;
             for (const FigureCell& cell : outcome.predicted.cells) {
                 EXPECT_TRUE(std::isfinite(cell.y) && cell.y > 0.0) << experiment.name << " " << cell.x;
@@ -60,7 +67,7 @@ TEST(Experiments, EveryCheckFindsItsCells) {
 
 TEST(Experiments, PublishedValuesAreAtPointsOfTheSweep) {
     for (const Experiment& experiment : read::all_experiments()) {
-        const render::Outcome outcome = outcome_of(experiment, "a100");
+        const Outcome outcome = outcome_of(experiment, "a100");
         const Figure sweep = tabled(experiment, outcome.predicted);
         for (const FigureCell& cell : outcome.published.cells) {
             EXPECT_NE(sweep.find(cell.x, cell.series), nullptr)
@@ -88,11 +95,11 @@ TEST(Timings, AreOfTheDeviceAndTheClockAskedFor) {
     const std::vector<Sample> both = {quick[0], sample(ClockMode::Burst, 5, 0), sample(ClockMode::Sustained, 7, 0)};
     const Row row{"gemm", {{"dtype", "fp16"}, {"layout", "TN"}, {"m", "8"}, {"n", "8"}, {"k", "64"}, {"batch", "1"}}};
     const auto time_in = [&](const std::vector<Sample>& samples, const Device& device, Clock clock) {
-        const auto found = cli::Timings(samples, device, clock, top).find(row);
+        const auto found = Timings(samples, device, clock, top).find(row);
         return found ? in_microseconds(found->time) : 0.0;
     };
     EXPECT_DOUBLE_EQ(time_in(quick, h200, Clock::Burst), 10.0);
-    EXPECT_DOUBLE_EQ(cli::Timings(quick, h200, Clock::Burst, top).find(row)->clock, 0.4);
+    EXPECT_DOUBLE_EQ(Timings(quick, h200, Clock::Burst, top).find(row)->clock, 0.4);
     EXPECT_DOUBLE_EQ(time_in(both, h200, Clock::Burst), 5.0);
     EXPECT_DOUBLE_EQ(time_in(both, h200, Clock::Sustained), 7.0);
     EXPECT_DOUBLE_EQ(time_in(quick, h200, Clock::Sustained), 0.0);
@@ -102,7 +109,7 @@ TEST(Timings, AreOfTheDeviceAndTheClockAskedFor) {
 TEST(Timings, AreBroughtToTheTopClockByWhatFollowsIt) {
     const Device h200 = *find_device("h200");
     const std::vector<Sample> quick = {sample(ClockMode::Quick, 10, 800)};
-    const cli::Timings timings(quick, h200, Clock::Burst, {2e9});
+    const Timings timings(quick, h200, Clock::Burst, {2e9});
     const SweepPoint point{
         "",
         "",
@@ -112,21 +119,21 @@ TEST(Timings, AreBroughtToTheTopClockByWhatFollowsIt) {
     price.time = {1.0};
     for (const auto& [clocked, expected_us] : {std::pair{0.0, 10.0}, {1.0, 4.0}}) {
         price.clocked = {clocked};
-        EXPECT_DOUBLE_EQ(in_microseconds(cli::measured(point, timings, price)->time), expected_us);
+        EXPECT_DOUBLE_EQ(in_microseconds(measured(point, timings, price)->time), expected_us);
     }
 }
 
 TEST(Timings, WhatOneGpuCannotRunIsNotMeasured) {
     const Device h200 = *find_device("h200");
-    EXPECT_TRUE(cli::measurable({"layer", {{"hidden", "8"}, {"tp", "1"}}}, h200));
-    EXPECT_FALSE(cli::measurable({"layer", {{"hidden", "8"}, {"tp", "2"}}}, h200));
-    EXPECT_FALSE(cli::measurable({"model", {{"hidden", "8"}}}, h200));
-    const auto attention = cli::measurable({"attention", {{"head_dim", "64"}, {"backend", "auto"}}}, h200);
+    EXPECT_TRUE(measurable({"layer", {{"hidden", "8"}, {"tp", "1"}}}, h200));
+    EXPECT_FALSE(measurable({"layer", {{"hidden", "8"}, {"tp", "2"}}}, h200));
+    EXPECT_FALSE(measurable({"model", {{"hidden", "8"}}}, h200));
+    const auto attention = measurable({"attention", {{"head_dim", "64"}, {"backend", "auto"}}}, h200);
     ASSERT_TRUE(attention);
     EXPECT_EQ(find_field(attention->columns, "backend"), "cudnn");
 }
 
-double at(const render::Outcome& outcome, std::string_view x, std::string_view series = "") {
+double at(const Outcome& outcome, std::string_view x, std::string_view series = "") {
     const Figure table = tabled(outcome.experiment, outcome.predicted);
     const FigureCell* cell = table.find(x, series);
     EXPECT_NE(cell, nullptr) << x;
@@ -134,7 +141,7 @@ double at(const render::Outcome& outcome, std::string_view x, std::string_view s
 }
 
 TEST(Acceptance, OrderAndGainOfThe27BShapes) {
-    const render::Outcome family = outcome_of("layer-2.7b", "a100");
+    const Outcome family = outcome_of("layer-2.7b", "a100");
     EXPECT_LT(at(family, "C1 a=64"), at(family, "C2 a=40"));
     EXPECT_LT(at(family, "C2 a=40"), at(family, "GPT-3 a=32"));
     EXPECT_LT(at(family, "GPT-3 a=32"), at(family, "a=20"));
@@ -144,7 +151,7 @@ TEST(Acceptance, OrderAndGainOfThe27BShapes) {
 }
 
 TEST(Acceptance, WaveCrestsOfAnA100) {
-    const render::Outcome waves = outcome_of("wave-quantization", "a100");
+    const Outcome waves = outcome_of("wave-quantization", "a100");
     for (int crest = 1536; crest <= 4608; crest += 768) {
         EXPECT_GT(at(waves, std::to_string(crest)), at(waves, std::to_string(crest + 64))) << crest;
     }
@@ -152,7 +159,7 @@ TEST(Acceptance, WaveCrestsOfAnA100) {
 
 TEST(Acceptance, LadderOfAlignmentOnAnA100) {
     for (const char* name : {"vocabulary-output", "vocabulary-reduced", "hidden-reduced", "hidden-output"}) {
-        const render::Outcome ladder = outcome_of(name, "a100");
+        const Outcome ladder = outcome_of(name, "a100");
         EXPECT_LT(at(ladder, "1") / at(ladder, "64"), 0.4) << name;
         EXPECT_LT(at(ladder, "1"), at(ladder, "2")) << name;
         EXPECT_LT(at(ladder, "2"), 0.8 * at(ladder, "8")) << name;
@@ -161,7 +168,7 @@ TEST(Acceptance, LadderOfAlignmentOnAnA100) {
 }
 
 TEST(Acceptance, CrestsOfAttentionOverValueEvery256PerHead) {
-    const render::Outcome saw = outcome_of("value-heads", "a100");
+    const Outcome saw = outcome_of("value-heads", "a100");
     EXPECT_GT(at(saw, "8192", "32"), at(saw, "10240", "32"));
     EXPECT_GT(at(saw, "16384", "32"), at(saw, "18432", "32"));
 }
@@ -191,7 +198,7 @@ TEST(Acceptance, RulesFlagWhatThePaperFlags) {
 }
 
 TEST(Acceptance, WidthsThatTheSwigluSearchRefusesAndTakes) {
-    const render::Outcome search = outcome_of("swiglu-width", "h100-sxm");
+    const Outcome search = outcome_of("swiglu-width", "h100-sxm");
     EXPECT_GT(at(search, "10944"), 1.3 * at(search, "10922"));
     EXPECT_NEAR(at(search, "11008") / at(search, "10944"), 1.0, 0.05);
 }

@@ -1,16 +1,19 @@
-// `reproduce`: the paper's experiments by name, predicted and, where there are samples or a GPU, measured.
+// `reproduce`: the paper's experiments by name, predicted and, where there are samples or a GPU, measured; the gallery
+// of all of them is docs/paper.md with its plots.
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
 
-#include "cli/experiment_run.h"
 #include "cli/files.h"
 #include "cli/options.h"
+#include "cli/progress.h"
 #include "cli/verb.h"
 #include "files/output.h"
 #include "measure/sample_files.h"
 #include "read/experiment_file.h"
-#include "tilewright/read.h"
+#include "render/csv.h"
+#include "render/experiment.h"
 
 namespace tilewright::cli {
 namespace {
@@ -19,6 +22,9 @@ namespace fs = std::filesystem;
 
 constexpr const char* paper_gpu = "a100";
 constexpr const char* measured_kinds = "gemm|attention|stream|layer";
+constexpr const char* gallery_gpus[] = {"a100", "h200"};
+constexpr const char* plots_folder = "paper";
+constexpr render::ChartSize half_a_page{520, 340};
 
 Result<std::vector<Sample>> samples_in(const std::string& path) {
     Result<std::vector<measure::NamedSamples>> files = measure::read_sample_files({path});
@@ -26,13 +32,19 @@ Result<std::vector<Sample>> samples_in(const std::string& path) {
     return std::move(files->front().file.samples);
 }
 
-Result<Setting> setting_of(const Arguments& arguments) {
-    const bool named = arguments.has("--gpu") || arguments.has("--device-file") || arguments.has("--measure");
+NamedDevice named(FoundDevice found, std::string name) {
+    return {std::move(name), std::move(found.device), std::move(found.profile)};
+}
+
+Result<ExperimentSetting> setting_of(const Arguments& arguments) {
+    const bool chosen = arguments.has("--gpu") || arguments.has("--device-file") || arguments.has("--measure");
     Result<FoundDevice> device =
-        named ? device_of(arguments) : find_gpu(paper_gpu, arguments.text("--profile").value_or(""));
+        chosen ? device_of(arguments) : find_gpu(paper_gpu, arguments.text("--profile").value_or(""));
     if (!device) return device.problems();
-    Setting setting{
-        std::move(*device), {}, arguments.choice<Clock>("--clock"), arguments.choice<Precision>("--precision")};
+    ExperimentSetting setting;
+    setting.asked = named(*device, device->device.name);
+    setting.clock = arguments.choice<Clock>("--clock");
+    setting.precision = arguments.choice<Precision>("--precision");
     const std::string path = arguments.text("--measured").value_or("");
     const bool to_be_made = arguments.has("--measure") && !is_file(path);
     if (path.empty() || to_be_made) return setting;
@@ -61,6 +73,36 @@ Result<std::vector<Experiment>> asked_for(const Arguments& arguments) {
     return asked;
 }
 
+/// Runs the experiment, on the devices that it compares where it does.
+Result<Outcome> run(const Experiment& experiment, ExperimentSetting& setting) {
+    setting.compared.clear();
+    for (const std::string& name : experiment.devices) {
+        const Result<FoundDevice> found = find_gpu(name);
+        if (!found) return found.problems();
+        setting.compared.push_back(named(*found, name));
+    }
+    return reproduce(experiment, setting);
+}
+
+std::string line_of(const Fields& columns, std::string std::pair<std::string, std::string>::*part) {
+    std::string line;
+    for (const auto& column : columns) render::append_field(line, column.*part);
+    return line.substr(std::min<std::size_t>(1, line.size())) + "\n";
+}
+
+/// The ops of one kind that are still to be measured, as a bulk file.
+Result<std::string> shapes_to_measure(const std::vector<Experiment>& experiments, const std::string& kind,
+                                      const ExperimentSetting& setting) {
+    const Result<std::vector<Row>> rows = still_to_measure(experiments, kind, setting);
+    if (!rows) return rows.problems();
+    std::string text;
+    for (const Row& row : *rows) {
+        if (text.empty()) text = line_of(row.columns, &Fields::value_type::first);
+        text += line_of(row.columns, &Fields::value_type::second);
+    }
+    return text;
+}
+
 /// A folder of its own that is removed at the end.
 struct Scratch {
     std::string name = (fs::temp_directory_path() / "tilewright_reproduce.XXXXXX").string();
@@ -73,7 +115,7 @@ struct Scratch {
 };
 
 /// Measures what the samples lack and adds it to them; the exit code of the measuring program where it fails.
-Result<int> measure(const Arguments& arguments, const Experiment& experiment, Setting& setting,
+Result<int> measure(const Arguments& arguments, const Experiment& experiment, ExperimentSetting& setting,
                     const Session& session) {
     const Scratch scratch;
     if (!scratch.made) return Problem{scratch.name, 0, "cannot be made", "set TMPDIR to a folder that can be written"};
@@ -99,7 +141,8 @@ Result<int> measure(const Arguments& arguments, const Experiment& experiment, Se
     return exit_fine;
 }
 
-Result<int> run_one(const Arguments& arguments, const Experiment& experiment, Setting& setting, Session& session) {
+Result<int> run_one(const Arguments& arguments, const Experiment& experiment, ExperimentSetting& setting,
+                    Session& session) {
     const auto plot = arguments.text("--svg");
     const bool to_file = plot && *plot != "-";
     std::optional<files::Output> picture;
@@ -114,20 +157,55 @@ Result<int> run_one(const Arguments& arguments, const Experiment& experiment, Se
         const Result<int> code = measure(arguments, experiment, setting, session);
         if (!code || *code != exit_fine) return code;
     }
-    const Result<render::Outcome> outcome = run(experiment, setting);
+    const Result<Outcome> outcome = run(experiment, setting);
     if (!outcome) return outcome.problems();
     if (!setting.samples.empty() && outcome->measured.cells.empty())
         warn(session, "no sample is of an op of this experiment on " + outcome->device + " at that clock");
     if (picture) {
-        if (Problems bad = picture->write(outcome_svg(*outcome)); !bad.empty()) return bad;
+        if (Problems bad = picture->write(render::outcome_svg(*outcome)); !bad.empty()) return bad;
         if (Problems bad = picture->finish(); !bad.empty()) return bad;
     }
     if (plot && !to_file) {
-        session.out = outcome_svg(*outcome);
+        session.out = render::outcome_svg(*outcome);
         return exit_fine;
     }
-    session.out = arguments.has("--json") ? outcome_json(*outcome) : outcome_text(*outcome, session.out_style);
+    session.out =
+        arguments.has("--json") ? render::outcome_json(*outcome) : render::outcome_text(*outcome, session.out_style);
     return exit_fine;
+}
+
+Problems add_outcome(const Experiment& experiment, ExperimentSetting& setting, const std::string& folder,
+                     render::GalleryEntry& entry) {
+    Result<Outcome> outcome = run(experiment, setting);
+    if (!outcome) return outcome.problems();
+    const std::string suffix = experiment.devices.empty() ? "-" + outcome->device : "";
+    const std::string plot = std::string(plots_folder) + "/" + experiment.name + suffix + ".svg";
+    entry.plots.push_back(plot);
+    entry.outcomes.push_back(std::move(*outcome));
+    return files::write_file(folder + "/" + plot, render::outcome_svg(entry.outcomes.back(), half_a_page));
+}
+
+/// Writes paper.md and, beside it, a folder of its charts.
+Problems write_gallery(const std::string& folder, const std::vector<Sample>& samples) {
+    std::error_code ignored;
+    fs::create_directories(folder + "/" + plots_folder, ignored);
+    std::vector<ExperimentSetting> settings;
+    for (const char* name : gallery_gpus) {
+        const Result<FoundDevice> found = find_gpu(name);
+        if (!found) return found.problems();
+        settings.push_back({named(*found, found->device.name), {}, samples, {}, {}});
+    }
+    Progress progress("experiments", true);
+    std::vector<render::GalleryEntry> entries;
+    for (const Experiment& experiment : read::all_experiments()) {
+        render::GalleryEntry& entry = entries.emplace_back();
+        for (ExperimentSetting& setting : settings) {
+            if (Problems bad = add_outcome(experiment, setting, folder, entry); !bad.empty()) return bad;
+            if (!experiment.devices.empty()) break;
+        }
+        progress.step();
+    }
+    return files::write_file(folder + "/paper.md", render::gallery_markdown(entries));
 }
 
 }  // namespace
@@ -152,7 +230,7 @@ std::vector<FlagGroup> reproduce_flags() {
 Result<int> run_reproduce(const Arguments& arguments, Session& session) {
     const Result<std::vector<Experiment>> experiments = asked_for(arguments);
     if (!experiments) return experiments.problems();
-    Result<Setting> setting = setting_of(arguments);
+    Result<ExperimentSetting> setting = setting_of(arguments);
     if (!setting) return setting.problems();
     if (const auto kind = arguments.text("--shapes")) {
         Result<std::string> file = shapes_to_measure(*experiments, *kind, *setting);

@@ -7,41 +7,9 @@
 
 #include "render/chart.h"
 #include "render/style.h"
-#include "tilewright/figure.h"
+#include "tilewright/reproduce.h"
 
 namespace tilewright::render {
-
-/// An experiment on one GPU, or on those it compares.
-struct Outcome {
-    Experiment experiment;
-    std::string device;      ///< "h200", or the names of all
-    std::int64_t units = 0;  ///< SMs or CUs of one device; 0 for several
-    Clock clock = Clock::Burst;
-    Precision precision = Precision::Fp16;
-    Evidence evidence = Evidence::Measured;  ///< the worst of the predictions
-    std::string published_device;            ///< where the published values come from; empty: there are none
-    Figure predicted, measured, published;   ///< the first two as plotted, the last as tabled
-    Judgement by_prediction, by_measurement, by_publication;
-    Agreement with_published, with_measured;  ///< of the predictions; published values of other GPUs do not count
-};
-
-/// A line of the table: one value of x in one series, wherever it is known.
-struct OutcomeRow {
-    std::string x, series;
-    const FigureCell* predicted = nullptr;
-    const FigureCell* measured = nullptr;
-    const FigureCell* published = nullptr;
-};
-
-/// The tabled figures of an outcome, and the rows that its table shows.
-struct OutcomeTable {
-    explicit OutcomeTable(const Outcome& outcome);
-    OutcomeTable(const OutcomeTable&) = delete;
-    OutcomeTable& operator=(const OutcomeTable&) = delete;
-
-    Figure predicted, measured;
-    std::vector<OutcomeRow> rows;  ///< their cells are those of the figures here and of the outcome
-};
 
 std::string experiments_text(const std::vector<Experiment>& experiments, const Style& style);
 std::string experiments_json(const std::vector<Experiment>& experiments);
@@ -58,10 +26,7 @@ struct GalleryEntry {
 };
 std::string gallery_markdown(const std::vector<GalleryEntry>& entries);
 
-/// By what was measured, where that is enough to tell, else by the prediction.
-const Judgement& best_judgement(const Outcome& outcome);
-
-/// What that rests on: "measured", or "predicted, fitted".
+/// What its best judgement rests on: "measured", or "predicted, fitted".
 std::string basis_text(const Outcome& outcome);
 
 /// "On h200 the claim does not hold (measured): …; the prediction (fitted) agrees."

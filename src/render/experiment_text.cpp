@@ -12,10 +12,6 @@
 namespace tilewright::render {
 namespace {
 
-bool contains(const std::vector<std::string>& all, const std::string& one) {
-    return std::find(all.begin(), all.end(), one) != all.end();
-}
-
 std::string value_text(const FigureCell* cell) { return cell == nullptr ? "-" : digits3(cell->y); }
 
 std::string interval(const FigureCell* cell) {
@@ -42,20 +38,6 @@ std::string published_title(const Outcome& outcome) {
 }
 
 std::string series_title(const Experiment& experiment) { return experiment.means ? "" : experiment.series_label; }
-
-OutcomeTable::OutcomeTable(const Outcome& outcome)
-    : predicted(tabled(outcome.experiment, outcome.predicted)), measured(tabled(outcome.experiment, outcome.measured)) {
-    const std::vector<std::string>& shown = outcome.experiment.table;
-    for (const FigureCell& cell : predicted.cells) {
-        const FigureCell* published = outcome.published.find(cell.x, cell.series);
-        if (!shown.empty() && published == nullptr && !contains(shown, cell.x)) continue;
-        rows.push_back({cell.x, cell.series, &cell, measured.find(cell.x, cell.series), published});
-    }
-}
-
-const Judgement& best_judgement(const Outcome& outcome) {
-    return outcome.by_measurement.verdict == Verdict::Unknown ? outcome.by_prediction : outcome.by_measurement;
-}
 
 std::string basis_text(const Outcome& outcome) {
     if (outcome.by_measurement.verdict != Verdict::Unknown) return "measured";

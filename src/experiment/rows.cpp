@@ -1,26 +1,17 @@
-#include "cli/experiment_rows.h"
+#include "experiment/rows.h"
 
 #include <algorithm>
-#include <set>
 
-#include "cli/arguments.h"
-#include "render/csv.h"
 #include "tilewright/codec.h"
 #include "tilewright/device_names.h"
 
-namespace tilewright::cli {
+namespace tilewright {
 namespace {
-
-std::string line_of(const Fields& columns, std::string std::pair<std::string, std::string>::*part) {
-    std::string line;
-    for (const auto& column : columns) render::append_field(line, column.*part);
-    return line.substr(std::min<std::size_t>(1, line.size())) + "\n";
-}
 
 constexpr bool is_16_bit(std::string_view type) { return type == "bf16" || type == "fp16"; }
 
-/// What identifies an op: its kind and sizes, in any order. The two 16-bit types run at the same rate and count as one,
-/// and one tensor rank goes without saying.
+}  // namespace
+
 std::string identity(const std::string& kind, Fields sizes) {
     std::sort(sizes.begin(), sizes.end());
     std::string text = kind;
@@ -31,8 +22,6 @@ std::string identity(const std::string& kind, Fields sizes) {
     }
     return text;
 }
-
-}  // namespace
 
 Result<std::vector<OpGraph>> kernels_of(const std::vector<SweepPoint>& points, const std::string& where) {
     std::vector<OpGraph> graphs(points.size());
@@ -97,23 +86,12 @@ std::optional<Row> measurable(const Row& row, const Device& device) {
     for (auto& [name, value] : runs.columns) {
         if (row.kind != "attention" || name != "backend" || value != "auto") continue;
         const std::string_view head = find_field(row.columns, "head_dim").value_or("0");
-        const AttentionBackend backend = resolve(AttentionBackend::Auto, device, parse_count(head).value_or(0));
+        const auto head_dim = static_cast<std::int64_t>(number_of(head).value_or(0.0));
+        const AttentionBackend backend = resolve(AttentionBackend::Auto, device, head_dim);
         if (backend == AttentionBackend::Flash2) return std::nullopt;
         value = name_of(backend);
     }
     return runs;
 }
 
-std::string bulk_file(const std::vector<Row>& rows, const Device& device) {
-    std::string text;
-    std::set<std::string> seen;
-    for (const Row& row : rows) {
-        const std::optional<Row> runs = measurable(row, device);
-        if (!runs || !seen.insert(identity(runs->kind, runs->columns)).second) continue;
-        if (text.empty()) text = line_of(runs->columns, &Fields::value_type::first);
-        text += line_of(runs->columns, &Fields::value_type::second);
-    }
-    return text;
-}
-
-}  // namespace tilewright::cli
+}  // namespace tilewright

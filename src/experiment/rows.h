@@ -1,4 +1,4 @@
-// Between the rows of an experiment and the rest of the program: their kernels, their samples, their bulk file.
+// Between the rows of an experiment and the rest of the program: their kernels, and their times among samples.
 #pragma once
 
 #include <map>
@@ -9,7 +9,7 @@
 #include "tilewright/experiment.h"
 #include "tilewright/figure.h"
 
-namespace tilewright::cli {
+namespace tilewright {
 
 /// The kernels of each point.
 Result<std::vector<OpGraph>> kernels_of(const std::vector<SweepPoint>& points, const std::string& where);
@@ -39,7 +39,8 @@ std::optional<Spent> measured(const SweepPoint& point, const Timings& timings, c
 /// The row as `tilewright-measure` takes it on this device; empty when it cannot run there.
 std::optional<Row> measurable(const Row& row, const Device& device);
 
-/// Rows of one kind as a bulk file, each op once; without those that cannot be measured on this device.
-std::string bulk_file(const std::vector<Row>& rows, const Device& device);
+/// What identifies an op: its kind and sizes, in any order. The two 16-bit types run at the same rate and count as one,
+/// and one tensor rank goes without saying.
+std::string identity(const std::string& kind, Fields sizes);
 
-}  // namespace tilewright::cli
+}  // namespace tilewright

@@ -1,21 +1,23 @@
-// Experiments on devices.
-#include "cli/experiment_run.h"
+// Experiments on devices, and the table of what came of them.
+#include "tilewright/reproduce.h"
 
 #include <algorithm>
+#include <set>
 
-#include "cli/experiment_rows.h"
+#include "experiment/rows.h"
 
-namespace tilewright::cli {
+namespace tilewright {
 namespace {
 
 /// The figures of one device, added to those of the outcome; a series that is given replaces that of the points.
-Problems run_on(const FoundDevice& gpu, const Setting& setting, const std::string& series, render::Outcome& outcome) {
+Problems run_on(const NamedDevice& on, const std::vector<Sample>& samples, const std::string& series,
+                Outcome& outcome) {
     const Experiment& experiment = outcome.experiment;
     std::vector<SweepPoint> points = expand(experiment, outcome.precision);
     const Result<std::vector<OpGraph>> graphs = kernels_of(points, experiment.name);
     if (!graphs) return graphs.problems();
-    const Pricer pricer(gpu.device, gpu.profile, outcome.clock);
-    const Timings timings(setting.samples, gpu.device, outcome.clock, gpu.profile.top_clock);
+    const Pricer pricer(on.device, on.profile, outcome.clock);
+    const Timings timings(samples, on.device, outcome.clock, on.profile.top_clock);
     for (std::size_t i = 0; i < points.size(); ++i) {
         if (!series.empty()) points[i].series = series;
         const Spent price = predicted((*graphs)[i], pricer);
@@ -28,7 +30,7 @@ Problems run_on(const FoundDevice& gpu, const Setting& setting, const std::strin
 }
 
 /// Published values of the device, or else of the first that has any.
-void take_published(const std::string& device, render::Outcome& outcome) {
+void take_published(const std::string& device, Outcome& outcome) {
     for (const Published& value : outcome.experiment.published) {
         if (device.starts_with(value.device)) outcome.published_device = value.device;
     }
@@ -38,38 +40,26 @@ void take_published(const std::string& device, render::Outcome& outcome) {
     outcome.published = published_for(outcome.experiment, outcome.published_device);
 }
 
-/// The devices an experiment compares, by the names it gives them, and the one asked for if it is not among them.
-Result<std::vector<std::pair<std::string, FoundDevice>>> compared_devices(const Experiment& experiment,
-                                                                          const FoundDevice& asked) {
-    std::vector<std::pair<std::string, FoundDevice>> all;
-    bool listed = false;
-    for (const std::string& name : experiment.devices) {
-        Result<FoundDevice> found = find_gpu(name);
-        if (!found) return found.problems();
-        const bool same = found->device.name == asked.device.name;
-        listed |= same;
-        all.emplace_back(name, same ? asked : *found);
-    }
-    if (!listed) all.emplace_back(asked.device.name, asked);
-    return all;
-}
-
-Problems compare_devices(const Setting& setting, render::Outcome& outcome) {
-    const auto devices = compared_devices(outcome.experiment, setting.gpu);
-    if (!devices) return devices.problems();
+/// The devices that the experiment compares, and the one asked for if it is not among them.
+Problems compare_devices(const ExperimentSetting& setting, Outcome& outcome) {
+    std::vector<NamedDevice> devices = setting.compared;
+    const bool listed = std::any_of(devices.begin(), devices.end(), [&](const NamedDevice& one) {
+        return one.device.name == setting.asked.device.name;
+    });
+    if (!listed) devices.push_back(setting.asked);
     outcome.device.clear();
-    for (const auto& [name, gpu] : *devices) {
-        outcome.device += (outcome.device.empty() ? "" : ", ") + name;
-        if (Problems bad = run_on(gpu, setting, name, outcome); !bad.empty()) return bad;
-        for (FigureCell cell : published_for(outcome.experiment, gpu.device.name).cells) {
-            cell.series = name;
+    for (const NamedDevice& on : devices) {
+        outcome.device += (outcome.device.empty() ? "" : ", ") + on.name;
+        if (Problems bad = run_on(on, setting.samples, on.name, outcome); !bad.empty()) return bad;
+        for (FigureCell cell : published_for(outcome.experiment, on.device.name).cells) {
+            cell.series = on.name;
             outcome.published.cells.push_back(cell);
         }
     }
     return {};
 }
 
-void judge_all(render::Outcome& outcome) {
+void judge_all(Outcome& outcome) {
     const Experiment& experiment = outcome.experiment;
     const auto about = [&](const std::string& device) {
         Experiment claim = experiment;
@@ -88,17 +78,18 @@ void judge_all(render::Outcome& outcome) {
 
 }  // namespace
 
-Result<render::Outcome> run(const Experiment& experiment, const Setting& setting) {
-    render::Outcome outcome;
+Result<Outcome> reproduce(const Experiment& experiment, const ExperimentSetting& setting) {
+    const Device& asked = setting.asked.device;
+    Outcome outcome;
     outcome.experiment = experiment;
-    outcome.device = setting.gpu.device.name;
+    outcome.device = asked.name;
     outcome.clock = setting.clock.value_or(experiment.clock);
     outcome.precision = setting.precision.value_or(experiment.precision);
     Problems problems;
     if (experiment.devices.empty()) {
-        outcome.units = setting.gpu.device.units;
-        problems = run_on(setting.gpu, setting, "", outcome);
-        take_published(setting.gpu.device.name, outcome);
+        outcome.units = asked.units;
+        problems = run_on(setting.asked, setting.samples, "", outcome);
+        take_published(asked.name, outcome);
     } else {
         problems = compare_devices(setting, outcome);
     }
@@ -109,22 +100,40 @@ Result<render::Outcome> run(const Experiment& experiment, const Setting& setting
     return outcome;
 }
 
-Result<std::string> shapes_to_measure(const std::vector<Experiment>& experiments, const std::string& kind,
-                                      const Setting& setting) {
+Result<std::vector<Row>> still_to_measure(const std::vector<Experiment>& experiments, const std::string& kind,
+                                          const ExperimentSetting& setting) {
+    const auto& [name, device, profile] = setting.asked;
     std::vector<Row> missing;
-    const Hertz top_clock = setting.gpu.profile.top_clock;
+    std::set<std::string> seen;
     for (const Experiment& experiment : experiments) {
         if (experiment.measure == Measure::Share) continue;  // the time of a layer does not say that of its parts
         const std::vector<SweepPoint> points = expand(experiment, setting.precision.value_or(experiment.precision));
         if (const auto graphs = kernels_of(points, experiment.name); !graphs) return graphs.problems();
-        const Timings timings(setting.samples, setting.gpu.device, setting.clock.value_or(experiment.clock), top_clock);
+        const Timings timings(setting.samples, device, setting.clock.value_or(experiment.clock), profile.top_clock);
         for (const SweepPoint& point : points) {
             for (const Row& row : point.rows) {
-                if (row.kind == kind && !timings.find(row)) missing.push_back(row);
+                if (row.kind != kind || timings.find(row)) continue;
+                const std::optional<Row> runs = measurable(row, device);
+                if (runs && seen.insert(identity(runs->kind, runs->columns)).second) missing.push_back(*runs);
             }
         }
     }
-    return bulk_file(missing, setting.gpu.device);
+    return missing;
 }
 
-}  // namespace tilewright::cli
+OutcomeTable::OutcomeTable(const Outcome& outcome)
+    : predicted(tabled(outcome.experiment, outcome.predicted)), measured(tabled(outcome.experiment, outcome.measured)) {
+    const std::vector<std::string>& shown = outcome.experiment.table;
+    for (const FigureCell& cell : predicted.cells) {
+        const FigureCell* published = outcome.published.find(cell.x, cell.series);
+        if (!shown.empty() && published == nullptr && std::find(shown.begin(), shown.end(), cell.x) == shown.end())
+            continue;
+        rows.push_back({cell.x, cell.series, &cell, measured.find(cell.x, cell.series), published});
+    }
+}
+
+const Judgement& best_judgement(const Outcome& outcome) {
+    return outcome.by_measurement.verdict == Verdict::Unknown ? outcome.by_prediction : outcome.by_measurement;
+}
+
+}  // namespace tilewright
