@@ -11,7 +11,6 @@
 #include "tilewright/cluster.h"
 #include "tilewright/names.h"
 #include "tilewright/plan.h"
-#include "tilewright/plan_names.h"
 #include "tilewright/read.h"
 
 namespace {

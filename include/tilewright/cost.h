@@ -18,8 +18,21 @@ namespace tilewright {
 /// `Correction` is what was learnt beyond physics and alone may be negative.
 enum class Term { Roofline, Alignment, Tile, Wave, Memory, Occupancy, Power, Launch, Correction };
 inline constexpr int term_count = 9;
+template <>
+inline constexpr std::array<NameTable<Term>, term_count> names<Term>{{{"roofline", Term::Roofline},
+                                                                      {"alignment", Term::Alignment},
+                                                                      {"tile", Term::Tile},
+                                                                      {"wave", Term::Wave},
+                                                                      {"memory", Term::Memory},
+                                                                      {"occupancy", Term::Occupancy},
+                                                                      {"power", Term::Power},
+                                                                      {"launch", Term::Launch},
+                                                                      {"correction", Term::Correction}}};
 
 enum class Bound { Compute, Memory, Latency, Network };
+template <>
+inline constexpr std::array<NameTable<Bound>, 4> names<Bound>{
+    {{"compute", Bound::Compute}, {"memory", Bound::Memory}, {"latency", Bound::Latency}, {"network", Bound::Network}}};
 
 /// The price of one launch of one kernel. The terms add up to `time`.
 struct Cost {

@@ -14,6 +14,15 @@
 namespace tilewright {
 
 enum class Architecture { Volta, Turing, Ampere, Ada, Hopper, Blackwell, Cdna2, Cdna3 };
+template <>
+inline constexpr std::array<NameTable<Architecture>, 8> names<Architecture>{{{"volta", Architecture::Volta},
+                                                                             {"turing", Architecture::Turing},
+                                                                             {"ampere", Architecture::Ampere},
+                                                                             {"ada", Architecture::Ada},
+                                                                             {"hopper", Architecture::Hopper},
+                                                                             {"blackwell", Architecture::Blackwell},
+                                                                             {"cdna2", Architecture::Cdna2},
+                                                                             {"cdna3", Architecture::Cdna3}}};
 
 /// What joins nodes: one adapter's share of it for each GPU.
 struct Network {

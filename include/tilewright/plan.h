@@ -31,6 +31,24 @@ enum class StepTerm {
     Optimizer
 };
 inline constexpr int step_term_count = 16;
+template <>
+inline constexpr std::array<NameTable<StepTerm>, step_term_count> names<StepTerm>{
+    {{"forward", StepTerm::Forward},
+     {"backward", StepTerm::Backward},
+     {"recompute", StepTerm::Recompute},
+     {"embedding", StepTerm::Embedding},
+     {"head and loss", StepTerm::Head},
+     {"tensor parallel", StepTerm::TensorParallel},
+     {"context parallel", StepTerm::ContextParallel},
+     {"expert parallel", StepTerm::ExpertParallel},
+     {"pipeline bubble", StepTerm::PipelineBubble},
+     {"point to point", StepTerm::PointToPoint},
+     {"gradient reduction", StepTerm::GradientReduction},
+     {"parameter gather", StepTerm::ParameterGather},
+     {"contention", StepTerm::Contention},
+     {"stragglers", StepTerm::Stragglers},
+     {"accumulation", StepTerm::Accumulation},
+     {"optimizer", StepTerm::Optimizer}}};
 
 /// A term's share of the step, and what runs hidden behind other work.
 struct StepShare {

@@ -14,6 +14,11 @@ namespace tilewright {
 
 /// Where a number comes from, best first.
 enum class Evidence { Measured, Fitted, Transferred, Assumed };
+template <>
+inline constexpr std::array<NameTable<Evidence>, 4> names<Evidence>{{{"measured", Evidence::Measured},
+                                                                     {"fitted", Evidence::Fitted},
+                                                                     {"transferred", Evidence::Transferred},
+                                                                     {"assumed", Evidence::Assumed}}};
 
 /// Fractions of full speed by how a dimension divides: entry i is for 2^i elements of two bytes, i = 0 … 6 (1 … 64).
 using AlignmentLadder = std::array<double, 7>;
@@ -217,6 +222,22 @@ enum class KernelClass {
     EagerStream
 };
 inline constexpr std::size_t kernel_class_count = 14;
+template <>
+inline constexpr std::array<NameTable<KernelClass>, kernel_class_count> names<KernelClass>{
+    {{"gemm", KernelClass::Gemm},
+     {"gemm_rows_of_8_bytes", KernelClass::Gemm8},
+     {"gemm_rows_of_2_bytes", KernelClass::Gemm2},
+     {"batched", KernelClass::Batched},
+     {"batched_rows_of_8_bytes", KernelClass::Batched8},
+     {"batched_rows_of_2_bytes", KernelClass::Batched2},
+     {"gemm_fp8", KernelClass::GemmFp8},
+     {"gemm_tf32", KernelClass::GemmTf32},
+     {"attention_forward", KernelClass::AttentionForward},
+     {"attention_backward", KernelClass::AttentionBackward},
+     {"attention_decode", KernelClass::AttentionDecode},
+     {"stream", KernelClass::Stream},
+     {"row_stream", KernelClass::RowStream},
+     {"eager_stream", KernelClass::EagerStream}}};
 
 /// 90% intervals of each class by what bounds the kernel: compute, memory, latency.
 using Intervals = std::array<std::array<Interval, 3>, kernel_class_count>;

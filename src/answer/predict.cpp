@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "answer/priced.h"
-#include "tilewright/device_names.h"
+#include "tilewright/profile.h"
 
 namespace tilewright {
 namespace {

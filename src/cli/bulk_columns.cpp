@@ -4,8 +4,8 @@
 #include <array>
 
 #include "render/csv.h"
-#include "tilewright/cost_names.h"
-#include "tilewright/device_names.h"
+#include "tilewright/cost.h"
+#include "tilewright/profile.h"
 
 namespace tilewright::cli {
 namespace {

@@ -5,7 +5,7 @@
 #include "cli/files.h"
 #include "read/bulk.h"
 #include "read/gzip.h"
-#include "tilewright/device_names.h"
+#include "tilewright/profile.h"
 #include "tilewright/read.h"
 
 namespace tilewright::cli {

@@ -9,7 +9,6 @@
 
 #include "cost/fixtures.h"
 #include "tilewright/cost.h"
-#include "tilewright/cost_names.h"
 
 namespace tilewright {
 namespace {

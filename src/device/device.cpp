@@ -8,7 +8,6 @@
 
 #include "device/constants.h"
 #include "tilewright/cluster.h"
-#include "tilewright/device_names.h"
 
 namespace tilewright {
 namespace {

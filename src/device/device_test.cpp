@@ -1,7 +1,6 @@
 // Data sheets are checked, `auto` attention is PyTorch's choice, and every architecture has a usable assumed profile.
 #include <gtest/gtest.h>
 
-#include "tilewright/device_names.h"
 #include "tilewright/profile.h"
 
 namespace tilewright {

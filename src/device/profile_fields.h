@@ -11,7 +11,6 @@
 #include <limits>
 #include <string>
 
-#include "tilewright/device_names.h"
 #include "tilewright/profile.h"
 
 namespace tilewright {

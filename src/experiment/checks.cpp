@@ -5,7 +5,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "tilewright/cost_names.h"
+#include "tilewright/cost.h"
 
 namespace tilewright {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "tilewright/codec.h"
-#include "tilewright/device_names.h"
+#include "tilewright/profile.h"
 
 namespace tilewright {
 namespace {

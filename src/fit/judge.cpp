@@ -8,8 +8,8 @@
 #include <tuple>
 
 #include "fit/solve.h"
-#include "tilewright/cost_names.h"
-#include "tilewright/device_names.h"
+#include "tilewright/cost.h"
+#include "tilewright/profile.h"
 
 namespace tilewright {
 namespace {

@@ -1,8 +1,8 @@
 // Samples as kernels: what the codec makes of their sizes, and the family by which errors are told apart.
 #include "tilewright/codec.h"
-#include "tilewright/cost_names.h"
-#include "tilewright/device_names.h"
+#include "tilewright/cost.h"
 #include "tilewright/fit.h"
+#include "tilewright/profile.h"
 
 namespace tilewright {
 namespace {

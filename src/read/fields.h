@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "read/document.h"
-#include "tilewright/device_names.h"
 #include "tilewright/names.h"
+#include "tilewright/profile.h"
 
 namespace tilewright::read {
 

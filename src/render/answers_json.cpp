@@ -2,8 +2,8 @@
 #include "render/answers.h"
 #include "render/values_json.h"
 #include "render/words.h"
-#include "tilewright/cost_names.h"
-#include "tilewright/device_names.h"
+#include "tilewright/cost.h"
+#include "tilewright/profile.h"
 
 namespace tilewright::render {
 namespace {

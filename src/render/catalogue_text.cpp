@@ -7,7 +7,7 @@
 #include "render/answers.h"
 #include "render/table.h"
 #include "render/units.h"
-#include "tilewright/device_names.h"
+#include "tilewright/profile.h"
 
 namespace tilewright::render {
 namespace {

@@ -6,7 +6,7 @@
 #include "render/svg.h"
 #include "render/units.h"
 #include "render/words.h"
-#include "tilewright/device_names.h"
+#include "tilewright/profile.h"
 
 namespace tilewright::render {
 namespace {

@@ -8,8 +8,8 @@
 #include "render/svg.h"
 #include "render/units.h"
 #include "render/words.h"
-#include "tilewright/cost_names.h"
-#include "tilewright/device_names.h"
+#include "tilewright/cost.h"
+#include "tilewright/profile.h"
 
 namespace tilewright::render {
 namespace {

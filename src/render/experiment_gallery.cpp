@@ -3,7 +3,7 @@
 
 #include "render/experiment.h"
 #include "render/units.h"
-#include "tilewright/device_names.h"
+#include "tilewright/profile.h"
 
 namespace tilewright::render {
 namespace {

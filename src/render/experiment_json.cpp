@@ -1,7 +1,7 @@
 // The JSON of `reproduce`; a value that is not known is left out.
 #include "render/experiment.h"
 #include "render/json.h"
-#include "tilewright/device_names.h"
+#include "tilewright/profile.h"
 
 namespace tilewright::render {
 namespace {

@@ -6,8 +6,8 @@
 #include "render/experiment.h"
 #include "render/table.h"
 #include "render/units.h"
-#include "tilewright/cost_names.h"
-#include "tilewright/device_names.h"
+#include "tilewright/cost.h"
+#include "tilewright/profile.h"
 
 namespace tilewright::render {
 namespace {

@@ -8,9 +8,9 @@
 #include "render/table.h"
 #include "render/units.h"
 #include "render/words.h"
-#include "tilewright/cost_names.h"
-#include "tilewright/device_names.h"
-#include "tilewright/plan_names.h"
+#include "tilewright/cost.h"
+#include "tilewright/plan.h"
+#include "tilewright/profile.h"
 
 namespace tilewright::render {
 namespace {

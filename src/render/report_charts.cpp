@@ -8,7 +8,7 @@
 #include "render/report.h"
 #include "render/units.h"
 #include "render/words.h"
-#include "tilewright/device_names.h"
+#include "tilewright/profile.h"
 
 namespace tilewright::render {
 namespace {

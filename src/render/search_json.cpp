@@ -1,8 +1,8 @@
 // The JSON of `search`, and of `report`, which has the same candidates: the values that its page shows.
 #include "render/answers.h"
 #include "render/values_json.h"
-#include "tilewright/cost_names.h"
-#include "tilewright/device_names.h"
+#include "tilewright/cost.h"
+#include "tilewright/profile.h"
 
 namespace tilewright::render {
 namespace {

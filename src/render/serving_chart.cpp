@@ -6,7 +6,7 @@
 
 #include "render/report.h"
 #include "render/units.h"
-#include "tilewright/cost_names.h"
+#include "tilewright/cost.h"
 
 namespace tilewright::render {
 namespace {

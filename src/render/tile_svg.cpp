@@ -8,7 +8,7 @@
 #include "render/report.h"
 #include "render/svg.h"
 #include "render/units.h"
-#include "tilewright/device_names.h"
+#include "tilewright/profile.h"
 
 namespace tilewright::render {
 namespace {

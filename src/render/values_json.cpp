@@ -1,9 +1,9 @@
 // Keys of our TOML forms are reused where the value is the same, so that a reader learns one vocabulary.
 #include "render/values_json.h"
 
-#include "tilewright/cost_names.h"
-#include "tilewright/device_names.h"
-#include "tilewright/plan_names.h"
+#include "tilewright/cost.h"
+#include "tilewright/plan.h"
+#include "tilewright/profile.h"
 
 namespace tilewright::render {
 namespace {

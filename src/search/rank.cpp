@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "ops/shard.h"
-#include "tilewright/device_names.h"
+#include "tilewright/profile.h"
 
 namespace tilewright {
 
