@@ -9,9 +9,8 @@
 #include "device/residual_fields.h"
 #include "read/bulk.h"
 #include "read/document.h"
-#include "read/experiment_file.h"
+#include "read/files.h"
 #include "read/gzip.h"
-#include "read/profile_file.h"
 #include "read/runs.h"
 #include "tilewright/read.h"
 

@@ -7,7 +7,7 @@
 #include <set>
 
 #include "experiment/rows.h"
-#include "read/experiment_file.h"
+#include "read/files.h"
 #include "tilewright/lint.h"
 #include "tilewright/read.h"
 #include "tilewright/reproduce.h"

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "cli/profile_pair.h"
-#include "read/profile_file.h"
+#include "read/files.h"
 #include "tilewright/read.h"
 
 namespace {

@@ -11,7 +11,7 @@
 #include <rapidcheck.h>
 
 #include "device/residual_fields.h"
-#include "read/profile_file.h"
+#include "read/files.h"
 #include "render/profile_files.h"
 #include "tilewright/cost.h"
 #include "tilewright/read.h"

@@ -6,11 +6,11 @@
 #include <cstdio>
 
 #include "cli/bulk_columns.h"
-#include "cli/exit_code.h"
 #include "cli/files.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/progress.h"
+#include "cli/run.h"
 #include "files/output.h"
 #include "read/bulk.h"
 

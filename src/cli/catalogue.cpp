@@ -7,7 +7,7 @@
 #include "cli/files.h"
 #include "quantity/printable.h"
 #include "quantity/suggest.h"
-#include "read/profile_file.h"
+#include "read/files.h"
 #include "render/style.h"
 
 namespace tilewright::cli {

@@ -4,7 +4,7 @@
 #include <unistd.h>
 #include <csignal>
 
-#include "cli/exit_code.h"
+#include "cli/run.h"
 #include "files/output.h"
 
 namespace tilewright::cli {

@@ -11,7 +11,7 @@
 #include "cli/verb.h"
 #include "files/output.h"
 #include "measure/sample_files.h"
-#include "read/experiment_file.h"
+#include "read/files.h"
 #include "render/csv.h"
 #include "render/experiment.h"
 

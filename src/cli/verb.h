@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/arguments.h"
-#include "cli/exit_code.h"
+#include "cli/run.h"
 #include "cli/terminal.h"
 
 namespace tilewright::cli {

@@ -3,9 +3,9 @@
 #include <span>
 
 #include "quantity/suggest.h"
-#include "read/device_file.h"
+
 #include "read/embedded.h"
-#include "read/profile_file.h"
+#include "read/files.h"
 #include "tilewright/read.h"
 
 namespace tilewright {

@@ -1,5 +1,5 @@
 // The keys of a data sheet. Every key carries its unit; only clocks are given in another (MHz) than they are kept in.
-#include "read/device_file.h"
+#include "read/files.h"
 
 #include "read/defaults.h"
 #include "read/fields.h"

@@ -1,4 +1,4 @@
-#include "read/device_file.h"
+#include "read/files.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The keys of an experiment. Lists take numbers and words alike, and a sweep may be written "64..512:2" (steps) or
 // "32..8192*2" (factors).
-#include "read/experiment_file.h"
+#include "read/files.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,5 +1,5 @@
 // Experiments as files: what is read, and what is refused with its line.
-#include "read/experiment_file.h"
+#include "read/files.h"
 
 #include <gtest/gtest.h>
 

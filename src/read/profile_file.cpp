@@ -1,6 +1,6 @@
 // The files of a profile -> a profile: the list of device/profile_fields.h beside the document, every value checked
 // against its bounds where it is read.
-#include "read/profile_file.h"
+#include "read/files.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,10 +1,10 @@
 // The keys of our own form, in the order of the Shape and Workload structs, and the choice between that form and a
 // Hugging Face config.json.
-#include "read/shape_file.h"
-
 #include "read/defaults.h"
+#include "read/fields.h"
 #include "read/hugging_face.h"
 #include "shape/defaults.h"
+#include "tilewright/read.h"
 
 namespace tilewright::read {
 namespace {
@@ -112,8 +112,7 @@ int line_of_field(const Value& table, std::string_view field) {
     return line_of_field(table, field.substr(dot + 1));
 }
 
-}  // namespace
-
+/// The shape of a file with a [shape] table, and its workload when it has a [workload] table.
 ShapeFile read_own_shape(const Value& root, Report& report) {
     ShapeFile file;
     Fields top(root, "", report);
@@ -135,6 +134,7 @@ ShapeFile read_own_shape(const Value& root, Report& report) {
     return file;
 }
 
+}  // namespace
 }  // namespace tilewright::read
 
 namespace tilewright {
