@@ -1,9 +1,9 @@
 // What is built in, by name. Only what is asked for is parsed.
 #include <algorithm>
+#include <cassert>
 #include <span>
 
 #include "quantity/suggest.h"
-
 #include "read/embedded.h"
 #include "read/files.h"
 #include "tilewright/read.h"
@@ -77,16 +77,17 @@ namespace {
 /// The name under which a file of data/profiles is embedded.
 std::string_view without_ending(std::string_view file) { return file.substr(0, file.rfind('.')); }
 
+/// The profile of that name. One that is built in and does not read is a fault of ours, not of the user's.
 std::optional<Profile> fitted(std::string_view name) {
     const embedded::File* constants = find(embedded::profiles(), name);
     if (constants == nullptr) return std::nullopt;
     Result<read::ProfileFile> file = read::read_profile_file(constants->text, std::string(name) + ".toml");
-    if (!file) return std::nullopt;
+    assert(file && "a built-in profile is readable");
     if (!file->residual.empty()) {
         const embedded::File* residual = find(embedded::profiles(), without_ending(file->residual));
-        if (residual == nullptr || !read::add_residual(*file, residual->text, file->residual).empty()) {
-            return std::nullopt;
-        }
+        assert(residual != nullptr && "the residual that a built-in profile names is built in");
+        [[maybe_unused]] const Problems bad = read::add_residual(*file, residual->text, file->residual);
+        assert(bad.empty() && "the residual that a built-in profile names is readable and its own");
     }
     return std::move(file->profile);
 }
@@ -96,8 +97,10 @@ std::optional<Profile> fitted(std::string_view name) {
 Profile find_profile(const Device& device) {
     if (std::optional<Profile> own = fitted(device.name)) return std::move(*own);
     const std::optional<Profile> profile = fitted(device.relative);
+    if (!profile) return assumed_profile(device);
     const Result<Device> relative = find_device(device.relative);
-    return profile && relative ? transferred(*profile, *relative, device) : assumed_profile(device);
+    assert(relative && "a built-in profile is of a built-in device");
+    return transferred(*profile, *relative, device);
 }
 
 }  // namespace tilewright
