@@ -77,7 +77,7 @@ def extremes(size, *pairs):
             for made in aspect(size, (hidden, layers), lr=lr)]
 
 
-def first_session():
+def first_turn():
     base = baseline("12m")
     return [*rates("12m", ["0.002", "0.004", "0.001"]), *aspect("12m", (512, 4), (256, 16)),
             *seeds("12m", "base", base, "noise", [2], "noise of the baseline"),
@@ -125,7 +125,7 @@ def longer(size):
 
 
 def plan():
-    return [*first_session(), *knobs("12m"),
+    return [*first_turn(), *knobs("12m"),
             *rates("60m", ["0.002", "0.001", "0.004"]), *aspect("60m", (1280, 3), (320, 48), (768, 8), (448, 24)),
             *extremes("12m", (704, 2), (192, 28)), *paired_headline()[:3], *longer("12m"),
             *repeats("12m"),
