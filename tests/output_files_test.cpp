@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <ostream>
 #include <random>
 #include <sstream>
 #include <string>
@@ -44,6 +45,8 @@ void spill(const fs::path& path, const std::string& text) {
 struct Writer {
     std::string name, command, file;
     std::string before = old_text;  ///< what the file holds
+
+    friend void PrintTo(const Writer& writer, std::ostream* out) { *out << writer.command; }
 };
 
 class Folder {

@@ -105,18 +105,6 @@ std::vector<Case> draw_all(std::int64_t count, std::uint64_t seed) {
     return draw_distinct(count, seed, draw_one);
 }
 
-const std::vector<ShapeSet> sets = [] {
-    std::vector<ShapeSet> all(gemm_sets().begin(), gemm_sets().end());
-    all.insert(all.end(), {
-                              ShapeSet{"attention", "attention", 1500,
-                                       "forward and backward, head sizes 16 to 256, grouped heads, decode",
-                                       draw_all<draw_one_attention>},
-                              ShapeSet{"stream", "stream", 1000, "norms, activations, softmax, loss, optimizer",
-                                       draw_all<draw_one_stream>},
-                          });
-    return all;
-}();
-
 /// FNV-1a (Fowler, Noll and Vo), finished so that its low bits mix.
 std::uint64_t hash(std::string_view text) {
     std::uint64_t value = 0xCBF29CE484222325ULL;
@@ -126,11 +114,23 @@ std::uint64_t hash(std::string_view text) {
 
 }  // namespace
 
-std::span<const ShapeSet> shape_sets() { return sets; }
+std::span<const ShapeSet> shape_sets() {
+    static const std::vector<ShapeSet> sets = [] {
+        std::vector<ShapeSet> all(gemm_sets().begin(), gemm_sets().end());
+        all.push_back({"attention", "attention", 1500,
+                       "forward and backward, head sizes 16 to 256, grouped heads, decode",
+                       draw_all<draw_one_attention>});
+        all.push_back(
+            {"stream", "stream", 1000, "norms, activations, softmax, loss, optimizer", draw_all<draw_one_stream>});
+        return all;
+    }();
+    return sets;
+}
 
 std::string_view split_of(std::string_view family) { return hash(family) % 5 == 0 ? "judge" : "fit"; }
 
 Result<std::string> generate_csv(std::string_view set, std::int64_t count, std::uint64_t seed) {
+    const std::span<const ShapeSet> sets = shape_sets();
     const auto found = std::find_if(sets.begin(), sets.end(), [&](const ShapeSet& known) { return known.name == set; });
     if (found == sets.end()) {
         std::string known;

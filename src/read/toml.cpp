@@ -1,5 +1,6 @@
 // TOML through toml++, which is seen here and nowhere else; what it throws ends here.
 #define TOML_HEADER_ONLY 1
+#define TOML_FLOAT_CHARCONV 1                        // streams take want of memory for a bad number
 #define TOML_ASSERT(condition) static_cast<void>(0)  // it asserts on some malformed keys before reporting them
 #include <toml++/toml.h>
 
