@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace {
@@ -167,6 +168,35 @@ std::vector<fs::path> pages() {
         for (const auto& entry : fs::recursive_directory_iterator(root / top)) take(entry);
     }
     return found;
+}
+
+/// The type that a line at the left margin defines; empty where it defines none.
+std::string defined_type(const std::string& line) {
+    for (const std::string_view keyword : {"struct ", "class ", "enum class "}) {
+        if (!line.starts_with(keyword) || line.find('{') == std::string::npos) continue;
+        const std::string rest = line.substr(keyword.size());
+        return rest.substr(0, rest.find_first_of(" :{<"));
+    }
+    return "";
+}
+
+// Two headers that are never included together would break no build, but the program: the linker keeps one of them.
+TEST(Tree, ATypeHasOneHome) {
+    std::map<std::string, fs::path> homes;
+    for (const char* top : {"src", "include"}) {
+        for (const fs::path& file : sources_under(top)) {
+            if (file.extension() != ".h") continue;
+            std::string space;
+            for (const std::string& line : lines_of(file)) {
+                if (line.starts_with("namespace ")) space = line.substr(10, line.find(" {") - 10);
+                const std::string type = defined_type(line);
+                if (type.empty() || space.empty()) continue;
+                const auto [home, fresh] = homes.try_emplace(space + "::" + type, file);
+                EXPECT_TRUE(fresh || home->second == file) << home->first << ": " << home->second << " and " << file;
+            }
+        }
+    }
+    EXPECT_GT(homes.size(), 100u);
 }
 
 TEST(Tree, LinksBetweenPagesLeadSomewhere) {

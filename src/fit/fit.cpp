@@ -153,7 +153,7 @@ Result<Fit> fit(const std::vector<Observation>& observations, const Device& devi
     std::vector<Unseen> folded = unseen(seen, device, result.profile);
     result.gains = gains_of(folded, device);
     remove_idle(result.gains, result.profile);
-    std::vector<Outcome> outcomes;
+    std::vector<FoldPrice> outcomes;
     for (Unseen& fold : folded) {
         remove_idle(result.gains, fold.profile);
         add_outcomes(fold.kernels, device, fold.profile, outcomes);

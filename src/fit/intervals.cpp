@@ -67,7 +67,7 @@ Interval interval_of(const std::vector<Point>& op, KernelClass of_class, Bound b
 }  // namespace
 
 void add_outcomes(const Observations& unseen, const Device& device, const Profile& profile,
-                  std::vector<Outcome>& outcomes) {
+                  std::vector<FoldPrice>& outcomes) {
     const Pricer pricer(device, profile, Clock::Sustained);
     for (const Observation* one : unseen) {
         const Cost cost = price_of(*one, pricer);
@@ -75,9 +75,9 @@ void add_outcomes(const Observations& unseen, const Device& device, const Profil
     }
 }
 
-void fit_intervals(const std::vector<Outcome>& outcomes, Profile& profile) {
+void fit_intervals(const std::vector<FoldPrice>& outcomes, Profile& profile) {
     std::vector<Weighted> collectives;
-    for (const Outcome& outcome : outcomes) {
+    for (const FoldPrice& outcome : outcomes) {
         if (std::holds_alternative<Collective>(outcome.seen->op.work)) collectives.push_back({outcome.ratio, 1.0});
     }
     if (collectives.size() >= least_points) {
@@ -86,7 +86,7 @@ void fit_intervals(const std::vector<Outcome>& outcomes, Profile& profile) {
     }
     for (const OpClasses& op : ops) {
         std::vector<Point> points;
-        for (const Outcome& outcome : outcomes) {
+        for (const FoldPrice& outcome : outcomes) {
             const auto found = class_of(*outcome.seen);
             if (found && op.first <= *found && *found <= op.last) {
                 points.push_back({*found, outcome.bound, outcome.ratio});

@@ -7,8 +7,8 @@ namespace tilewright {
 namespace {
 
 /// A thousand products bound by compute, 10% to either side evenly, and three latency-bound ones far off.
-std::vector<Outcome> outcomes_of(const Observation& product) {
-    std::vector<Outcome> outcomes;
+std::vector<FoldPrice> outcomes_of(const Observation& product) {
+    std::vector<FoldPrice> outcomes;
     for (int i = 0; i < 1000; ++i) outcomes.push_back({&product, Bound::Compute, 0.9 + 0.2 * i / 999.0});
     for (double ratio : {1.9, 2.0, 2.1}) outcomes.push_back({&product, Bound::Latency, ratio});
     return outcomes;
@@ -44,7 +44,7 @@ TEST(Intervals, BorrowWhereThereAreFewPoints) {
 TEST(Intervals, AlwaysHoldThePrediction) {
     Observation product;
     product.op.work = Gemm{.m = 64, .n = 64, .k = 64};
-    const std::vector<Outcome> biased(100, Outcome{&product, Bound::Memory, 1.2});
+    const std::vector<FoldPrice> biased(100, FoldPrice{&product, Bound::Memory, 1.2});
     Profile profile;
     fit_intervals(biased, profile);
     EXPECT_EQ(interval(profile, KernelClass::Gemm, Bound::Memory).low, 1.0);

@@ -17,7 +17,7 @@ void fit_streams(const Observations& seen, const Device& device, Profile& profil
 void fit_collectives(const Observations& seen, const Device& device, Profile& profile);
 
 /// A kernel of the fit's own samples under a profile that did not see its kin.
-struct Outcome {
+struct FoldPrice {
     const Observation* seen;
     Bound bound;
     double ratio;  ///< measured over predicted
@@ -25,8 +25,8 @@ struct Outcome {
 
 /// Adds the outcomes of observations that `profile` was not fitted to.
 void add_outcomes(const Observations& unseen, const Device& device, const Profile& profile,
-                  std::vector<Outcome>& outcomes);
-void fit_intervals(const std::vector<Outcome>& outcomes, Profile& profile);
+                  std::vector<FoldPrice>& outcomes);
+void fit_intervals(const std::vector<FoldPrice>& outcomes, Profile& profile);
 
 /// Log of predicted over measured of each observation.
 std::vector<double> log_errors(const Observations& seen, const Device& device, const Profile& profile);
