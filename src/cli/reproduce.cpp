@@ -239,6 +239,10 @@ Result<int> run_reproduce(const Arguments& arguments, Session& session) {
         return exit_fine;
     }
     if (const auto folder = arguments.text("--gallery")) {
+        for (const char* flag : {"--gpu", "--device-file", "--profile"}) {
+            if (arguments.has(flag))
+                return Problem{flag, 0, "is not for the gallery, whose GPUs are fixed", "leave it out"};
+        }
         if (Problems bad = write_gallery(*folder, setting->samples); !bad.empty()) return bad;
         return exit_fine;
     }
