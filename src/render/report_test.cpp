@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <map>
 
 #include "render/answers.h"
@@ -159,14 +160,34 @@ std::string page_of(const std::vector<Report>& shapes) {
     return report_html({shapes, compare(predictions)});
 }
 
-TEST(Report, PageIsAsReviewed) { expect_golden("report.html", page_of({sample()})); }
-TEST(Report, JsonIsAsReviewed) {
+/// A page without its looks and without the insides of its pictures, which are reviewed by themselves.
+std::string outline(std::string page) {
+    constexpr std::array<std::pair<const char*, const char*>, 3> parts = {
+        {{"<style", "</style>"}, {"<script", "</script>"}, {"<svg xmlns", "</svg>\n</div>"}}};
+    for (const auto& [start, end] : parts) {
+        for (std::size_t at = 0; (at = page.find(start, at)) != std::string::npos; ++at) {
+            const std::size_t inside = page.find('>', at) + 1;
+            page.erase(inside, page.find(end, inside) - inside);
+        }
+    }
+    return page;
+}
+
+TEST(Report, PageIsAsReviewed) { expect_golden("report.html", outline(page_of({sample()}))); }
+TEST(Report, JsonIsAsReviewed) {  // one of each kind
     Report report = sample();
-    for (Sweep& swept : report.sweeps) swept.points.resize(2);
+    report.sweeps.resize(1);
+    report.sweeps[0].points.resize(1);
+    report.serving.points.resize(1);
+    report.serving.limits.resize(1);
+    report.advice.prediction.errors.resize(1);
+    report.advice.prediction.step.ops.resize(1);
+    report.advice.found.kv_front = report.advice.found.parameter_front = {};
     expect_golden("report.json", report_json({report}));
 }
 TEST(Report, ComparisonIsAsReviewed) {
-    expect_golden("compare.html", compare_html(compare({prediction("toy", 1.0), prediction("toy --heads 8", 0.8)})));
+    const Comparison comparison = compare({prediction("toy", 1.0), prediction("toy --heads 8", 0.8)});
+    expect_golden("compare.html", outline(compare_html(comparison)));
 }
 
 TEST(Report, TilesAreAsReviewed) {
