@@ -206,12 +206,12 @@ TEST(Cli, VersionIsTheProjects) {
 
 TEST(Cli, EveryJsonDocumentReadsAndNamesItsSchema) {
     const std::vector<std::pair<std::string, std::string>> cases = {
-        {"predict gpt2 --gpu h200", "tilewright.predict/1"},
-        {"predict mixtral-8x7b --gpu h100 --phase decode --tp 2 --scope layer", "tilewright.predict/1"},
+        {"predict gpt2 --gpu h200", "tilewright.predict/2"},
+        {"predict mixtral-8x7b --gpu h100 --phase decode --tp 2 --scope layer", "tilewright.predict/2"},
         {"lint gpt2 --gpu h200", "tilewright.lint/1"},
-        {"search gpt2 --gpu h200", "tilewright.search/2"},
-        {"advise gpt2 --gpu h200", "tilewright.advise/2"},
-        {"compare gpt2 --heads 6 --gpu h200", "tilewright.compare/1"},
+        {"search gpt2 --gpu h200", "tilewright.search/3"},
+        {"advise gpt2 --gpu h200", "tilewright.advise/3"},
+        {"compare gpt2 --heads 6 --gpu h200", "tilewright.compare/2"},
         {"report gpt2 --gpu h200", "tilewright.report/1"},
         {"reproduce", "tilewright.experiments/1"},
         {"reproduce wave-quantization --gpu h200", "tilewright.reproduce/1"},

@@ -53,19 +53,27 @@ struct Prediction {
     std::string profile_source;
     std::vector<ErrorLine> errors;  ///< of the profile, on kernels it was not fitted to; none where there were none
     Scope scope = Scope::Model;
-    GraphCost step;   ///< of the scope asked for
-    GraphCost layer;  ///< of one layer
-    Flops flops;      ///< of the step
-    double mfu = 0.0;
-    std::optional<Step> training;   ///< all GPUs and micro-batches, where there is more than one of either
-    Memory memory;                  ///< of the whole model on one GPU
+    GraphCost kernels;              ///< of the scope asked for: one micro-batch on one GPU
+    GraphCost layer;                ///< of one layer
+    std::optional<Step> split;      ///< what the step is made of where stages, replicas or micro-batches share it
+    Memory memory;                  ///< of the whole model on the GPU that needs most
+    bool fits = true;               ///< in the memory of the device
     std::vector<std::string> used;  ///< files that were used in place of built-in data
 
-    double tokens_per_step = 0.0;           ///< taken forward: all of them, or one per sequence when decoding
-    double tokens_per_s = 0.0;              ///< of one replica (all GPUs that share it)
-    bool host_bound = false;                ///< launching one by one takes the host longer than the device computes
-    bool fits = true;                       ///< in the memory of the device
-    std::vector<ComponentCost> components;  ///< of the step, slowest first
+    // of the whole step, however many GPUs and micro-batches share it; or of the layer
+    Seconds time, low, high;       ///< as a stopwatch shows it
+    Seconds gpu_busy;              ///< of it, what a GPU's kernels take
+    Seconds idle;                  ///< the rest
+    Seconds host_time;             ///< that the host takes to issue the kernels
+    bool host_bound = false;       ///< that is what the step waits for
+    double tokens_per_step = 0.0;  ///< of all replicas: taken forward, or one per sequence when decoding
+    double tokens_per_s = 0.0;
+    Flops flops;                  ///< of the model, see `model_flops`
+    Flops hardware_flops;         ///< computed for them, recomputation included
+    double mfu = 0.0, hfu = 0.0;  ///< these two over the data-sheet peak of all GPUs
+
+    // of `kernels`
+    std::vector<ComponentCost> components;                                     ///< slowest first
     std::array<FamilyCost, std::variant_size_v<decltype(Op::work)>> families;  ///< by the alternative `Op::work` holds
 
     Seconds time_of(Component component) const;  ///< zero where the step has none
@@ -74,7 +82,7 @@ struct Prediction {
 /// Shape and workload must fit each other, here and wherever nothing else is said.
 Prediction predict(const Question& question, Scope scope = Scope::Model);
 
-/// Fills in what follows from step, workload, memory and device: throughput, what bounds, components and families.
+/// Fills in what follows from kernels, split, workload, memory and device; utilization follows from more.
 void summarize(Prediction& prediction);
 
 /// The `keep` kernels that take most of the step, slowest first.
@@ -86,7 +94,7 @@ struct Comparison {
     std::vector<Component> components;  ///< of any of them, by their time in all together
     std::size_t fastest = 0;            ///< by tokens a second
 
-    Seconds base() const { return shapes.front().step.sum.time; }
+    Seconds base() const { return shapes.front().time; }
 };
 Comparison compare(std::vector<Prediction> predictions);
 Comparison compare(std::span<const Question> questions);
@@ -97,7 +105,7 @@ struct Lint {
     Workload workload;
     Device device;
     Evidence evidence = Evidence::Assumed;
-    std::optional<Cost> step;  ///< empty when the workload cannot run
+    std::optional<Prediction> prediction;  ///< empty when the workload cannot run
     double min_cost = 0.01;
     std::vector<Finding> findings;  ///< costliest first
     std::optional<Fix> recommended;

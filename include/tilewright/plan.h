@@ -64,10 +64,11 @@ struct Step {
     std::array<StepShare, step_term_count> terms{};
     Memory memory;  ///< of the GPU that needs most
     bool fits = true;
-    double tokens = 0;       ///< of one step, all replicas
-    Flops flops;             ///< of the model in one step, recomputation not counted
-    double utilization = 0;  ///< of the GPUs' data-sheet peak
-    double energy_j = 0;     ///< of one step, all GPUs
+    double tokens = 0;        ///< of one step, all replicas
+    Flops flops;              ///< of the model in one step: see `model_flops`
+    Flops hardware_flops;     ///< computed for them on all GPUs, recomputation included
+    double mfu = 0, hfu = 0;  ///< these two over the GPUs' data-sheet peak
+    double energy_j = 0;      ///< of one step, all GPUs
     Evidence evidence = Evidence::Assumed;
 
     StepShare term(StepTerm which) const { return terms[static_cast<std::size_t>(which)]; }

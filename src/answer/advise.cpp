@@ -40,7 +40,7 @@ Lint lint(const Question& question, LintOptions options) {
     found.workload = question.workload;
     found.device = question.device;
     found.evidence = runs ? step.sum.evidence : question.profile.evidence;
-    if (runs) found.step = step.sum;
+    if (runs) found.prediction = answer::predict(question, pricer, step);
     found.min_cost = options.min_cost;
     found.findings = lint({question.shape, question.workload, pricer, step}, options);
     found.recommended = best_fix(found.findings);

@@ -40,22 +40,54 @@ TEST(Predict, GroupsAddUpToTheStepSlowestFirst) {
     Seconds components, families;
     for (const ComponentCost& part : prediction.components) components += part.time;
     for (const FamilyCost& family : prediction.families) families += family.time;
-    EXPECT_NEAR(components / prediction.step.sum.time, 1.0, 1e-12);
-    EXPECT_NEAR(families / prediction.step.sum.time, 1.0, 1e-12);
+    EXPECT_NEAR(components / prediction.kernels.sum.time, 1.0, 1e-12);
+    EXPECT_NEAR(families / prediction.kernels.sum.time, 1.0, 1e-12);
     EXPECT_TRUE(std::is_sorted(prediction.components.begin(), prediction.components.end(),
                                [](const auto& a, const auto& b) { return a.time > b.time; }));
     EXPECT_EQ(prediction.time_of(prediction.components[0].component), prediction.components[0].time);
     EXPECT_EQ(prediction.time_of(Component::Router), Seconds{});
-    EXPECT_EQ(slowest(prediction.step, 1).front().total, slowest(prediction.step, 9).front().total);
+    EXPECT_EQ(slowest(prediction.kernels, 1).front().total, slowest(prediction.kernels, 9).front().total);
     EXPECT_EQ(prediction.used, std::vector<std::string>{"a file"});
 }
 
 TEST(Predict, ALayerIsItsOwnStep) {
     const Prediction whole = predict(about(gpt2())), layer = predict(about(gpt2()), Scope::Layer);
-    EXPECT_EQ(layer.step.sum.time, layer.layer.sum.time);
+    EXPECT_EQ(layer.time, layer.layer.sum.time);
     EXPECT_EQ(layer.layer.sum.time, whole.layer.sum.time);
-    EXPECT_LT(layer.step.sum.time, whole.step.sum.time);
+    EXPECT_LT(layer.time, whole.time);
     EXPECT_EQ(layer.memory.total, whole.memory.total) << "memory is the whole model's in either";
+}
+
+TEST(Predict, SaysOneStepHoweverManyGpusShareIt) {
+    Question question = about(gpt2());
+    const Prediction alone = predict(question);
+    EXPECT_FALSE(alone.split);
+    EXPECT_EQ(alone.time, alone.kernels.sum.time);
+    question.workload.parallel.pp = 2;
+    question.workload.parallel.dp = 4;
+    question.workload.micro_batches = 8;
+    const Prediction shared = predict(question);
+    ASSERT_TRUE(shared.split);
+    EXPECT_EQ(shared.time, shared.split->time);
+    EXPECT_EQ(shared.tokens_per_step, 32 * alone.tokens_per_step);
+    EXPECT_DOUBLE_EQ(shared.flops.value, 32 * alone.flops.value);
+    EXPECT_DOUBLE_EQ(shared.mfu, shared.split->mfu);
+    EXPECT_DOUBLE_EQ(shared.hfu, shared.split->hfu);
+    question.workload = in_phase({}, Phase::Decode);
+    const Seconds one_stage = predict(question).time;
+    question.workload.parallel.pp = 2;
+    EXPECT_GT(predict(question).time, one_stage * 0.99) << "a token passes every stage";
+}
+
+TEST(Predict, RecomputationIsNoUse) {
+    Question question = about(gpt2());
+    const Prediction plain = predict(question);
+    question.workload.recompute = Recompute::Full;
+    const Prediction again = predict(question);
+    EXPECT_EQ(again.flops, plain.flops);
+    EXPECT_LT(again.mfu, plain.mfu);
+    EXPECT_GT(again.hardware_flops, plain.hardware_flops * 1.2);
+    EXPECT_GT(again.hfu, again.mfu);
 }
 
 TEST(Predict, DecodeTakesOneTokenPerSequence) {
@@ -66,7 +98,7 @@ TEST(Predict, DecodeTakesOneTokenPerSequence) {
     question.workload = in_phase(question.workload, Phase::Decode);
     const Prediction decode = predict(question);
     EXPECT_EQ(decode.tokens_per_step, 16.0);
-    EXPECT_DOUBLE_EQ(decode.tokens_per_s, 16.0 / decode.step.sum.time.value);
+    EXPECT_DOUBLE_EQ(decode.tokens_per_s, 16.0 / decode.time.value);
 }
 
 TEST(Predict, SaysWhetherItFits) {
@@ -83,15 +115,15 @@ TEST(Compare, FindsTheFastestAndEveryComponent) {
     const Comparison both = compare(questions);
     EXPECT_EQ(both.fastest, 1u);
     EXPECT_EQ(both.components.size(), both.shapes[0].components.size());
-    EXPECT_EQ(both.base(), both.shapes[0].step.sum.time);
+    EXPECT_EQ(both.base(), both.shapes[0].time);
 }
 
 TEST(Lint, NeverRecommendsFewerWords) {
     const Lint found = lint(about(gpt2()));
     ASSERT_TRUE(found.recommended);
     EXPECT_TRUE(found.recommended->dimension != "vocab" || found.recommended->to > found.recommended->from);
-    ASSERT_TRUE(found.step);
-    EXPECT_EQ(found.step->time, predict(about(gpt2())).step.sum.time);
+    ASSERT_TRUE(found.prediction);
+    EXPECT_EQ(found.prediction->time, predict(about(gpt2())).time);
     const std::vector<Finding> alone = lint(gpt2(), {}, about(gpt2()).pricer());
     ASSERT_EQ(found.findings.size(), alone.size());
     for (std::size_t i = 0; i < alone.size(); ++i) EXPECT_EQ(found.findings[i].cost, alone[i].cost);
@@ -101,7 +133,7 @@ TEST(Lint, WhatCannotRunHasNoStep) {
     Question question = about(gpt2());
     question.workload.parallel.tp = 5;
     const Lint found = lint(question);
-    EXPECT_FALSE(found.step);
+    EXPECT_FALSE(found.prediction);
     ASSERT_FALSE(found.findings.empty());
     EXPECT_EQ(found.findings[0].severity, Severity::Error);
 }
@@ -113,7 +145,7 @@ TEST(Search, TellsTheBaselineOnEveryGpu) {
     ASSERT_EQ(answer.gpus.size(), 2u);
     EXPECT_EQ(answer.gpus[1].name, "a100");
     EXPECT_EQ(answer.gpus[1].weight, 3.0);
-    EXPECT_EQ(answer.baseline.step.sum.time, predict(asked.question).step.sum.time);
+    EXPECT_EQ(answer.baseline.time, predict(asked.question).time);
     EXPECT_TRUE(answer.wider_steps.empty());
     ASSERT_TRUE(answer.found.recommended);
     EXPECT_GT(answer.found.recommended->speedup, 1.0);
@@ -174,7 +206,7 @@ TEST(Report, SweepsAreThePlainPathAndPassThroughTheShape) {
 
 TEST(Report, ATileMapCountsEveryBlock) {
     const Prediction prediction = predict(about(gpt2()));
-    const auto map = tile_map(prediction.step);
+    const auto map = tile_map(prediction.kernels);
     ASSERT_TRUE(map);
     EXPECT_EQ(map->full_waves * map->at_once + map->tail, map->blocks);
     EXPECT_GE(map->padding, 0.0);
@@ -183,7 +215,7 @@ TEST(Report, ATileMapCountsEveryBlock) {
 
 TEST(Report, NoKernelIsAboveTheRoof) {
     const Question question = about(gpt2());
-    const Roofline roof = roofline(predict(question).step, question.pricer(), Precision::Bf16);
+    const Roofline roof = roofline(predict(question).kernels, question.pricer(), Precision::Bf16);
     EXPECT_FALSE(roof.points.empty());
     for (const RooflinePoint& point : roof.points) {
         const double limit = std::min(roof.peak.value, point.intensity * roof.bandwidth.value);
@@ -194,7 +226,7 @@ TEST(Report, NoKernelIsAboveTheRoof) {
 TEST(Advise, PartsAreWhatTheyWouldBeAlone) {
     const Question question = about(gpt2());
     const Advice advice = advise(question, walk_all, any_size);
-    EXPECT_EQ(advice.prediction.step.sum.time, predict(question).step.sum.time);
+    EXPECT_EQ(advice.prediction.kernels.sum.time, predict(question).time);
     EXPECT_EQ(advice.prediction.flops, predict(question).flops);
     EXPECT_EQ(advice.findings.size(), lint(question).findings.size());
     EXPECT_TRUE(advice.found.exhaustive);

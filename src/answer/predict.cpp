@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "answer/priced.h"
+#include "tilewright/model_flops.h"
 #include "tilewright/profile.h"
 
 namespace tilewright {
@@ -64,10 +65,24 @@ Prediction prediction_of(const Question& question, const Pricer& pricer) {
     return prediction;
 }
 
+/// Whether there is more to the step than one GPU's kernels of one micro-batch.
+bool is_split(const Workload& workload) {
+    if (workload.parallel.pp > 1) return true;
+    const bool many = gpu_count(workload.parallel) > 1 || workload.micro_batches > 1;
+    return many && workload.phase == Phase::Train && !workload.forward_only;
+}
+
 Prediction finished(Prediction prediction, const Pricer& pricer) {
-    prediction.flops = prediction.step.flops;
-    prediction.mfu = model_flops_utilization(prediction.step, pricer, prediction.workload.precision);
     summarize(prediction);
+    const Workload& workload = prediction.workload;
+    const bool layer = prediction.scope == Scope::Layer;
+    const std::int64_t gpus = layer ? workload.parallel.tp * workload.parallel.cp : gpu_count(workload.parallel);
+    const FlopsPerSecond peak = pricer.peak(workload.precision) * static_cast<double>(gpus);
+    prediction.flops = (layer ? layer_model_flops : model_flops)(prediction.shape, workload);
+    prediction.hardware_flops =
+        prediction.split ? prediction.split->hardware_flops : prediction.kernels.flops * static_cast<double>(gpus);
+    prediction.mfu = (prediction.flops / prediction.time) / peak;
+    prediction.hfu = (prediction.hardware_flops / prediction.time) / peak;
     return prediction;
 }
 
@@ -75,11 +90,8 @@ Prediction finished(Prediction prediction, const Pricer& pricer) {
 
 Prediction answer::predict(const Question& question, const Pricer& pricer, GraphCost step) {
     Prediction prediction = prediction_of(question, pricer);
-    prediction.step = std::move(step);
-    const Workload& workload = question.workload;
-    const bool many = gpu_count(workload.parallel) > 1 || workload.micro_batches > 1;
-    const bool training = workload.phase == Phase::Train && !workload.forward_only;
-    if (many && training) prediction.training = price_step(question.shape, workload, pricer);
+    prediction.kernels = std::move(step);
+    if (is_split(question.workload)) prediction.split = price_step(question.shape, question.workload, pricer);
     return finished(std::move(prediction), pricer);
 }
 
@@ -90,18 +102,28 @@ Prediction predict(const Question& question, Scope scope) {
     }
     Prediction prediction = prediction_of(question, pricer);
     prediction.scope = scope;
-    prediction.step = prediction.layer;
+    prediction.kernels = prediction.layer;
     return finished(std::move(prediction), pricer);
 }
 
 void summarize(Prediction& prediction) {
-    const Seconds time = prediction.step.sum.time;
-    prediction.tokens_per_step = tokens_per_step(prediction.workload);
-    prediction.tokens_per_s = prediction.tokens_per_step / time.value;
-    prediction.host_bound = prediction.workload.runtime == Runtime::Eager && prediction.step.host_time > time;
+    const Workload& workload = prediction.workload;
+    const Cost& sum = prediction.kernels.sum;
+    const std::optional<Step>& split = prediction.split;
+    prediction.time = split ? split->time : sum.time;
+    prediction.low = split ? split->low : sum.low;
+    prediction.high = split ? split->high : sum.high;
+    prediction.gpu_busy = prediction.time;
+    prediction.idle = prediction.time - prediction.gpu_busy;
+    prediction.host_time = prediction.kernels.host_time * static_cast<double>(workload.micro_batches);
+    prediction.host_bound = workload.runtime == Runtime::Eager && prediction.host_time > prediction.time;
+    const std::int64_t micro_batches = prediction.scope == Scope::Layer ? 1 : workload.micro_batches;
+    const std::int64_t replicas = prediction.scope == Scope::Layer ? 1 : workload.parallel.dp;
+    prediction.tokens_per_step = tokens_per_step(workload) * static_cast<double>(micro_batches * replicas);
+    prediction.tokens_per_s = prediction.tokens_per_step / prediction.time.value;
     prediction.fits = prediction.memory.total <= prediction.device.memory;
-    prediction.components = by_component(prediction.step);
-    prediction.families = by_family(prediction.step);
+    prediction.components = by_component(prediction.kernels);
+    prediction.families = by_family(prediction.kernels);
 }
 
 Seconds Prediction::time_of(Component component) const {

@@ -49,7 +49,7 @@ Report report_of(const Question& question, const Walk& walk, double most) {
     const Pricer pricer = question.pricer();
     Report report;
     report.advice = answer::advise(question, pricer, walk, most);
-    const GraphCost& step = report.advice.prediction.step;
+    const GraphCost& step = report.advice.prediction.kernels;
     report.alternatives = with_alternatives(question, pricer, report.advice);
     report.sweeps = sweeps(question.shape, question.workload, pricer, step);
     report.serving = serve(question.shape, serving_base(question.workload), pricer);

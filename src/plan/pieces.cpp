@@ -2,6 +2,7 @@
 #include "plan/pieces.h"
 
 #include "ops/shard.h"
+#include "tilewright/model_flops.h"
 #include "tilewright/names.h"
 
 namespace tilewright::planning {
@@ -27,7 +28,10 @@ void take(Pieces& pieces, const PricedOp& priced) {
     if (op.part == Part::Head) add(pieces.head);
     if (op.part == Part::Layer) add(op.pass == Pass::Forward ? pieces.forward : pieces.backward);
     for (const auto& [name, mode] : names<Recompute>) {
-        if (is_recomputed(op, mode)) add(pieces.again[static_cast<std::size_t>(mode)]);
+        if (!is_recomputed(op, mode)) continue;
+        const auto which = static_cast<std::size_t>(mode);
+        add(pieces.again[which]);
+        pieces.again_flops[which] += flops(op).value * static_cast<double>(op.count);
     }
 }
 
@@ -44,6 +48,7 @@ Spent operator*(const Spent& a, double factor) {
 Pieces price_pieces(const Shape& shape, const Workload& workload, const Pricer& pricer) {
     Workload whole = workload;
     whole.recompute = Recompute::None;
+    whole.micro_batches = 1;
     whole.parallel.pp = whole.parallel.dp = 1;
     whole.parallel.zero_stage = 0;
     OpGraph graph = lower(shape, whole);
@@ -52,7 +57,8 @@ Pieces price_pieces(const Shape& shape, const Workload& workload, const Pricer& 
     Pieces pieces;
     pieces.memory = memory_pieces(shape, whole, pricer);
     for (const PricedOp& priced : cost.ops) take(pieces, priced);
-    pieces.flops = cost.flops.value;
+    pieces.flops = model_flops(shape, whole).value;
+    pieces.computed_flops = cost.flops.value;
     pieces.energy_j = cost.sum.energy_j * cost.clock * cost.clock;
     pieces.low = cost.sum.low / cost.sum.time;
     pieces.high = cost.sum.high / cost.sum.time;

@@ -21,10 +21,12 @@ struct Pieces {
     Spent forward, backward;                   ///< of all layers
     std::array<Spent, recompute_count> again;  ///< of the forward kernels that each way of recomputation repeats
     Spent embedding, head;                     ///< both passes
-    double flops = 0;                          ///< of one micro-batch
-    double energy_j = 0;                       ///< of one micro-batch, above idle
-    double hand_over_bytes = 0;                ///< from one pipeline stage to the next
-    double low = 1, high = 1;                  ///< the interval's ends over the time
+    double flops = 0;                          ///< of the model, one micro-batch, all GPUs that share it
+    double computed_flops = 0;                 ///< by one of these GPUs, recomputation apart
+    std::array<double, recompute_count> again_flops{};  ///< by one of these GPUs
+    double energy_j = 0;                                ///< of one micro-batch, above idle
+    double hand_over_bytes = 0;                         ///< from one pipeline stage to the next
+    double low = 1, high = 1;                           ///< the interval's ends over the time
     Evidence evidence = Evidence::Assumed;
 };
 

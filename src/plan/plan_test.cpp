@@ -132,7 +132,8 @@ TEST(Step, TermsAddUpAndSharesAreNeverNegative) {
         const Step step = price_step(small_gpt(), any_plan(), pricer());
         RC_ASSERT(std::abs(exposed(step) / step.time.value - 1.0) < 1e-9);
         for (const StepShare& share : step.terms) RC_ASSERT(share.exposed.value >= 0.0 && share.hidden.value >= -1e-12);
-        RC_ASSERT(step.utilization > 0.0 && step.utilization < 1.0);
+        RC_ASSERT(step.mfu > 0.0 && step.mfu < 1.0);
+        RC_ASSERT(step.hfu >= step.mfu * (1.0 - 1e-9));
     }));
 }
 

@@ -33,6 +33,7 @@ public:
         share_ = stage_layers_ / pieces.memory.layers;
         micro_batches_ = static_cast<double>(work.micro_batches);
         again_ = pieces.again[static_cast<std::size_t>(work.recompute)];
+        trains_ = work.phase == Phase::Train && !work.forward_only;
         const double ends =
             parallel_.pp == 1 ? 0.0 : std::max(pieces.memory.embedding_parameters, pieces.memory.head_parameters);
         const double both =
@@ -44,8 +45,10 @@ public:
     Step run() {
         passes();
         stages();
-        parallel_.zero_stage == 3 ? gathered_layers() : replicas_once();
-        update();
+        if (trains_) {
+            parallel_.zero_stage == 3 ? gathered_layers() : replicas_once();
+            update();
+        }
         return finish();
     }
 
@@ -92,7 +95,7 @@ private:
                               2,
                               RankGroup::Pipeline,
                               parallel_.tp * parallel_.cp * parallel_.dp};
-        const double handed = 2.0 * stretches * micro_batches_ * time_of(hand);
+        const double handed = (trains_ ? 2.0 : 1.0) * stretches * micro_batches_ * time_of(hand);
         const bool hides = work_.overlap == Overlap::All;
         add(StepTerm::PointToPoint, hides ? 0.0 : handed, hides ? handed : 0.0);
     }
@@ -192,10 +195,13 @@ private:
         step_.evidence = pieces_.evidence;
         const double gpus = static_cast<double>(gpu_count(parallel_));
         const double on_stage = micro_batches_ / static_cast<double>(parallel_.pp);
-        step_.tokens = static_cast<double>(work_.batch) * static_cast<double>(work_.seq) * micro_batches_ *
-                       static_cast<double>(parallel_.dp);
-        step_.flops = {pieces_.flops * on_stage * gpus};
-        step_.utilization = (step_.flops / step_.time) / (pricer_.peak(work_.precision) * gpus);
+        step_.tokens = tokens_per_step(work_) * micro_batches_ * static_cast<double>(parallel_.dp);
+        const double again = pieces_.again_flops[static_cast<std::size_t>(work_.recompute)];
+        const FlopsPerSecond peak = pricer_.peak(work_.precision) * gpus;
+        step_.flops = {pieces_.flops * micro_batches_ * static_cast<double>(parallel_.dp)};
+        step_.hardware_flops = {(pieces_.computed_flops + again) * on_stage * gpus};
+        step_.mfu = (step_.flops / step_.time) / peak;
+        step_.hfu = (step_.hardware_flops / step_.time) / peak;
         const PowerProfile& power = pricer_.profile().power;
         const double idle = power.matrix.value > 0.0 ? power.idle.value : pricer_.device().power.value;
         step_.energy_j = gpus * (idle * step_.time.value + on_stage * pieces_.energy_j);
@@ -215,6 +221,7 @@ private:
     Spent again_;
     double stage_layers_ = 1, share_ = 1, micro_batches_ = 1;
     double dense_ = 0, routed_ = 0;  ///< parameters of the stage, each rank's own
+    bool trains_ = true;
 };
 
 }  // namespace

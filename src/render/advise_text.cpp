@@ -19,26 +19,24 @@ constexpr std::size_t findings_shown = 4;
 constexpr double least_component = 0.01;  ///< smaller ones are drawn as one line
 
 void append_headline(std::string& out, const Prediction& prediction, const Style& style) {
-    const Cost& sum = prediction.step.sum;
-    append_paragraph(
-        out,
-        fmt::format("Step {} ({}) · {} {} · MFU {} · {} of {} · {}", time_text(sum.time),
-                    interval_text(sum.low, sum.high), grouped_text(prediction.tokens_per_s),
-                    throughput_unit(prediction.workload), percent_text(prediction.mfu),
-                    bytes_text(prediction.memory.total), bytes_text(prediction.device.memory), name_of(sum.evidence)),
-        2, style);
+    append_paragraph(out,
+                     fmt::format("Step {} ({}) · {} {} · MFU {} · {} of {} · {}", time_text(prediction.time),
+                                 interval_text(prediction.low, prediction.high), grouped_text(prediction.tokens_per_s),
+                                 throughput_unit(prediction.workload), percent_text(prediction.mfu),
+                                 bytes_text(prediction.memory.total), bytes_text(prediction.device.memory),
+                                 name_of(prediction.kernels.sum.evidence)),
+                     2, style);
     if (!prediction.fits)
         out += paint("Does not fit in memory: lower --batch, or raise --tp or --pp.", Tone::Bad, style) + "\n";
     if (prediction.host_bound) {
-        out +=
-            paint(fmt::format("The host bounds eager execution: {} to launch.", time_text(prediction.step.host_time)),
-                  Tone::Caution, style) +
-            "\n";
+        out += paint(fmt::format("The host bounds eager execution: {} to launch.", time_text(prediction.host_time)),
+                     Tone::Caution, style) +
+               "\n";
     }
 }
 
 void append_bars(std::string& out, const Prediction& prediction, const Style& style) {
-    const Seconds whole = prediction.step.sum.time;
+    const Seconds whole = prediction.kernels.sum.time;
     std::vector<ComponentCost> parts = prediction.components;
     Seconds rest;
     for (; parts.size() > 1 && parts.back().time / whole < least_component; parts.pop_back()) rest += parts.back().time;
@@ -57,10 +55,10 @@ void append_bars(std::string& out, const Prediction& prediction, const Style& st
 }
 
 void append_kernels(std::string& out, const Prediction& prediction, const Style& style) {
-    const Seconds whole = prediction.step.sum.time;
+    const Seconds whole = prediction.kernels.sum.time;
     Table table(
         {{"kernel"}, {"time", Align::Right}, {"share", Align::Right}, {"bound by"}, {"lost to", Align::Left, true}});
-    for (const PricedOp& priced : slowest(prediction.step, kernels_shown)) {
+    for (const PricedOp& priced : slowest(prediction.kernels, kernels_shown)) {
         table.row({kernel_text(priced.op), time_text(priced.total), percent_text(priced.total / whole),
                    std::string(name_of(priced.cost.bound)), losses_text(priced.cost.terms, priced.cost.time, 0.03)});
     }
@@ -113,9 +111,9 @@ std::string lint_text(const Lint& lint, const Style& style) {
     std::string out =
         paint(lint.shape.name, Tone::Strong, style) + " on " + paint(lint.device.name, Tone::Strong, style) + "\n";
     append_paragraph(out, workload_text(lint.workload), 2, style);
-    if (lint.step) {
-        out += fmt::format("Step {} ({}, 90% interval)\n", time_text(lint.step->time),
-                           interval_text(lint.step->low, lint.step->high));
+    if (lint.prediction) {
+        out += fmt::format("Step {} ({}, 90% interval)\n", time_text(lint.prediction->time),
+                           interval_text(lint.prediction->low, lint.prediction->high));
     }
     out += "\n";
     for (const Finding& finding : lint.findings) append_finding(out, finding, style);

@@ -1,4 +1,4 @@
-// Every answer as text and as JSON. A document names its schema: tilewright.predict/1, ….
+// Every answer as text and as JSON. A document names its schema: tilewright.predict/2, ….
 #pragma once
 
 #include <string>

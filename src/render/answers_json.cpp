@@ -59,12 +59,12 @@ void write_kernel(JsonWriter& json, const PricedOp& priced) {
     json.end();
 }
 
-void write_plan(JsonWriter& json, const Plan& plan) {
+void write_plan(JsonWriter& json, const Plan& plan, const Device& device) {
     json.object();
     json.key("workload").object();
     write_workload(json, plan.workload);
     json.end();
-    write_step(json, plan.step);
+    write_step(json, plan.step, device);
     write_texts(json, "megatron_flags", megatron_flags(plan.workload));
     write_texts(json, "torchtitan_flags", torchtitan_flags(plan.workload));
     json.end();
@@ -82,15 +82,10 @@ void write_budget(JsonWriter& json, const PlanAnswer& answer) {
 
 std::string predict_json(const Prediction& prediction) {
     JsonWriter json;
-    open_document(json, "tilewright.predict/1", prediction);
+    open_document(json, "tilewright.predict/2", prediction);
     write_summary(json, prediction);
-    if (prediction.training) {
-        json.key("training").object();
-        write_step(json, *prediction.training);
-        json.end();
-    }
     json.key("kernels").array();
-    for (const PricedOp& priced : prediction.step.ops) write_kernel(json, priced);
+    for (const PricedOp& priced : prediction.kernels.ops) write_kernel(json, priced);
     json.end();
     write_texts(json, "used", prediction.used);
     return json.end().take();
@@ -99,10 +94,10 @@ std::string predict_json(const Prediction& prediction) {
 std::string compare_json(const Comparison& comparison) {
     const Prediction& base = comparison.shapes.front();
     JsonWriter json;
-    open_document(json, "tilewright.compare/1", base);
+    open_document(json, "tilewright.compare/2", base);
     json.key("shapes").array();
     for (const Prediction& prediction : comparison.shapes) {
-        json.object().field("speedup", comparison.base() / prediction.step.sum.time);
+        json.object().field("speedup", comparison.base() / prediction.time);
         write_summary(json, prediction);
         json.end();
     }
@@ -116,9 +111,9 @@ std::string lint_json(const Lint& lint) {
     json.object().field("schema", "tilewright.lint/1").field("shape", lint.shape.name);
     json.field("device", lint.device.name).field("evidence", name_of(lint.evidence));
     json.field("min_cost", lint.min_cost);
-    if (lint.step) {
-        json.field("time_s", lint.step->time.value).field("low_s", lint.step->low.value);
-        json.field("high_s", lint.step->high.value);
+    if (lint.prediction) {
+        json.field("time_s", lint.prediction->time.value).field("low_s", lint.prediction->low.value);
+        json.field("high_s", lint.prediction->high.value);
     }
     json.key("workload").object();
     write_workload(json, lint.workload);
@@ -131,7 +126,7 @@ std::string lint_json(const Lint& lint) {
 std::string advise_json(const Advice& advice) {
     const Prediction& prediction = advice.prediction;
     JsonWriter json;
-    open_document(json, "tilewright.advise/2", prediction);
+    open_document(json, "tilewright.advise/3", prediction);
     write_summary(json, prediction);
     write_findings(json, advice.findings);
     write_candidates(json, advice.found);
@@ -142,11 +137,11 @@ std::string advise_json(const Advice& advice) {
 
 std::string plan_json(const PlanAnswer& answer) {
     JsonWriter json;
-    json.object().field("schema", "tilewright.plan/1").field("device", answer.device.name);
+    json.object().field("schema", "tilewright.plan/2").field("device", answer.device.name);
     json.field("cluster", answer.cluster).field("gpus", answer.gpus).field("plans_priced", answer.found.priced);
     json.field("plans_too_large", answer.found.too_large).field("pieces_priced", answer.found.pieces);
     json.key("plans").array();
-    for (const Plan& plan : answer.found.plans) write_plan(json, plan);
+    for (const Plan& plan : answer.found.plans) write_plan(json, plan, answer.device);
     json.end();
     if (!answer.found.plans.empty()) write_budget(json, answer);
     return json.end().take();

@@ -31,11 +31,10 @@ std::string table(const Comparison& comparison) {
             return time.value > 0 ? time_text(time) : std::string("-");
         }));
     }
-    rows.push_back(row("step", predictions, [](const Prediction& p) { return time_text(p.step.sum.time); }));
-    rows.push_back(row("90% interval", predictions,
-                       [](const Prediction& p) { return interval_text(p.step.sum.low, p.step.sum.high); }));
-    rows.push_back(row("speed", predictions,
-                       [&](const Prediction& p) { return speedup_text(comparison.base() / p.step.sum.time); }));
+    rows.push_back(row("step", predictions, [](const Prediction& p) { return time_text(p.time); }));
+    rows.push_back(row("90% interval", predictions, [](const Prediction& p) { return interval_text(p.low, p.high); }));
+    rows.push_back(
+        row("speed", predictions, [&](const Prediction& p) { return speedup_text(comparison.base() / p.time); }));
     rows.push_back(row(throughput_unit(predictions.front().workload), predictions,
                        [](const Prediction& p) { return grouped_text(p.tokens_per_s); }));
     rows.push_back(row("MFU", predictions, [](const Prediction& p) { return percent_text(p.mfu); }));

@@ -45,9 +45,8 @@ public:
             table.row(times(std::string(name_of(component)),
                             [component](const Prediction& p) { return p.time_of(component); }));
         }
-        table.row(times({"step", Tone::Strong}, [](const Prediction& p) { return p.step.sum.time; }));
-        table.row(
-            texts("90% interval", [](const Prediction& p) { return interval_text(p.step.sum.low, p.step.sum.high); }));
+        table.row(times({"step", Tone::Strong}, [](const Prediction& p) { return p.time; }));
+        table.row(texts("90% interval", [](const Prediction& p) { return interval_text(p.low, p.high); }));
         table.row(times("layer", [](const Prediction& p) { return p.layer.sum.time; }));
         table.row(texts("tokens/s", [](const Prediction& p) { return grouped_text(p.tokens_per_s); }));
         table.row(texts("MFU", [](const Prediction& p) { return percent_text(p.mfu); }));

@@ -22,7 +22,7 @@ std::string family_table(const Prediction& prediction) {
     const auto& all = prediction.families;
     for (std::size_t i = 0; i < families.size(); ++i) {
         if (all[i].time.value <= 0) continue;
-        rows.push_back({std::string(families[i]), percent_text(all[i].time / prediction.step.sum.time),
+        rows.push_back({std::string(families[i]), percent_text(all[i].time / prediction.kernels.sum.time),
                         evidence_text(all[i].evidence),
                         fmt::format("{} to {}", change_text(all[i].low / all[i].time - 1.0),
                                     change_text(all[i].high / all[i].time - 1.0))});
@@ -32,9 +32,9 @@ std::string family_table(const Prediction& prediction) {
 
 std::string clock_text(const Prediction& prediction) {
     if (prediction.workload.clock == Clock::Burst) return "at the top clock, as in a burst";
-    if (prediction.step.clock >= 0.9995) return "sustained; the power limit does not lower the clock";
+    if (prediction.kernels.clock >= 0.9995) return "sustained; the power limit does not lower the clock";
     return fmt::format("sustained; under {:.0f} W the clock settles at {} of the top one",
-                       prediction.device.power.value, percent_text(prediction.step.clock));
+                       prediction.device.power.value, percent_text(prediction.kernels.clock));
 }
 
 std::string sources(const Prediction& prediction) {
@@ -43,10 +43,10 @@ std::string sources(const Prediction& prediction) {
         {"device", fmt::format("{}; {}", prediction.device.full_name, prediction.device.source)},
         {"profile", prediction.profile_source},
         {"clock", clock_text(prediction)},
-        {"launches",
-         fmt::format("{} a step; issuing them one by one takes the host {}{}",
-                     grouped_text(static_cast<double>(prediction.step.launches)), time_text(prediction.step.host_time),
-                     prediction.host_bound ? ", longer than the device computes" : "")}};
+        {"launches", fmt::format("{} a step; issuing them one by one takes the host {}{}",
+                                 grouped_text(static_cast<double>(prediction.kernels.launches)),
+                                 time_text(prediction.kernels.host_time),
+                                 prediction.host_bound ? ", longer than the device computes" : "")}};
     for (const std::string& file : prediction.used) rows.push_back({"used", file});
     return html_table({{""}, {""}}, rows);
 }
@@ -115,8 +115,8 @@ std::string evidence_html(const Prediction& prediction) {
 
 std::string kernels_html(const Prediction& prediction) {
     std::vector<std::vector<std::string>> rows;
-    const Seconds step = prediction.step.sum.time;
-    for (const PricedOp& priced : prediction.step.ops) {
+    const Seconds step = prediction.kernels.sum.time;
+    for (const PricedOp& priced : prediction.kernels.ops) {
         const Cost& cost = priced.cost;
         rows.push_back({kernel_text(priced.op), fmt::format("{}", priced.op.count), size_text(priced.op),
                         tile_text(cost), cost.waves > 0 ? fmt::format("{:.2f}", cost.waves) : "-", time_text(cost.time),

@@ -63,7 +63,7 @@ void append_plans(std::string& out, const PlanAnswer& answer, const Style& style
         const bool first = &plan == &answer.found.plans.front();
         table.row({{time_text(plan.step.time), first ? Tone::Good : Tone::Plain},
                    grouped_text(rate_per_gpu(plan.step, answer.gpus)),
-                   percent_text(plan.step.utilization),
+                   percent_text(plan.step.mfu),
                    bytes_text(plan.step.memory.total),
                    split_text(plan.workload.parallel),
                    schedule_text(plan.workload),

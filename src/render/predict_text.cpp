@@ -15,7 +15,7 @@ namespace tilewright::render {
 namespace {
 
 void append_components(std::string& out, const Prediction& prediction, const Style& style) {
-    const Cost& sum = prediction.step.sum;
+    const Cost& sum = prediction.kernels.sum;
     Table table({{"component"},
                  {"time", Align::Right},
                  {"share", Align::Right},
@@ -28,7 +28,7 @@ void append_components(std::string& out, const Prediction& prediction, const Sty
         table.row({std::string(name_of(part.component)), time_text(part.time), percent_text(part.time / sum.time),
                    roofline(part.terms, part.time), losses_text(part.terms, part.time, 0.03)});
     }
-    table.row({{prediction.scope == Scope::Layer ? "layer" : "step", Tone::Strong},
+    table.row({{std::string(priced_text(prediction)), Tone::Strong},
                {time_text(sum.time), Tone::Strong},
                "100%",
                roofline(sum.terms, sum.time),
@@ -52,41 +52,43 @@ std::string memory_parts(const Memory& memory) {
     return text;
 }
 
+/// Where the time goes: by component, or by the step's terms where there is more to it than one GPU's kernels.
+void append_parts(std::string& out, const Prediction& prediction, const Style& style) {
+    if (prediction.split) append_step(out, *prediction.split, style);
+    append_components(out, prediction, style);
+}
+
+std::string throughput_text(const Prediction& prediction) {
+    std::string text = throughput_unit(prediction.workload);
+    if (prediction.scope == Scope::Layer) return text + ", through one layer";
+    if (!prediction.split) return text;
+    const double gpus = static_cast<double>(gpu_count(prediction.workload.parallel));
+    return text + fmt::format(", {} each; {} tokens a step", grouped_text(prediction.tokens_per_s / gpus),
+                              count_text(prediction.tokens_per_step));
+}
+
 void append_totals(std::string& out, const Prediction& prediction, const Style& style) {
-    const Cost& sum = prediction.step.sum;
     const Cost& layer = prediction.layer.sum;
-    const GraphCost& step = prediction.step;
     Table table({{""}, {"", Align::Right}, {"", Align::Left, true}});
     if (prediction.scope == Scope::Model) {
-        table.row(
-            {"time per step", {time_text(sum.time), Tone::Strong}, "90% interval " + interval_text(sum.low, sum.high)});
+        table.row({"time per step",
+                   {time_text(prediction.time), Tone::Strong},
+                   "90% interval " + interval_text(prediction.low, prediction.high)});
     }
     table.row({"time per layer", time_text(layer.time), "90% interval " + interval_text(layer.low, layer.high)});
-    table.row({"throughput", grouped_text(prediction.tokens_per_s),
-               throughput_unit(prediction.workload) + (prediction.scope == Scope::Model ? "" : ", through one layer")});
-    table.row({"MFU", percent_text(prediction.mfu), rate_text(prediction.flops / sum.time) + " of useful arithmetic"});
+    table.row({"throughput", grouped_text(prediction.tokens_per_s), throughput_text(prediction)});
+    table.row({"MFU", percent_text(prediction.mfu),
+               fmt::format("{} that the model needs; HFU {}", rate_text(prediction.flops / prediction.time),
+                           percent_text(prediction.hfu))});
     table.row(
         {"memory",
          {bytes_text(prediction.memory.total), prediction.fits ? Tone::Plain : Tone::Bad},
          fmt::format("of {}{}: {}", bytes_text(prediction.device.memory),
                      prediction.scope == Scope::Model ? "" : " for the whole model", memory_parts(prediction.memory))});
-    table.row({"launches", grouped_text(static_cast<double>(step.launches)),
-               fmt::format("the host takes {} to issue them one by one", time_text(step.host_time))});
+    table.row({"launches", grouped_text(static_cast<double>(prediction.kernels.launches)),
+               fmt::format("the host takes {} to issue them one by one", time_text(prediction.kernels.host_time))});
     table.append_to(out, style);
     out += "\n";
-}
-
-/// The step of all GPUs, where there is more to it than one GPU's kernels.
-void append_training(std::string& out, const Prediction& prediction, const Style& style) {
-    if (!prediction.training) return;
-    const Step& step = *prediction.training;
-    const double gpus = static_cast<double>(gpu_count(prediction.workload.parallel));
-    append_step(out, step, style);
-    append_paragraph(out,
-                     fmt::format("{} tokens a step on {} GPUs: {} tokens/s/GPU, MFU {}.", count_text(step.tokens),
-                                 grouped_text(gpus), grouped_text(step.tokens / step.time.value / gpus),
-                                 percent_text(step.utilization)),
-                     2, style);
 }
 
 std::string advice(const Prediction& prediction) {
@@ -99,7 +101,7 @@ std::string advice(const Prediction& prediction) {
         return fmt::format(
             "The host bounds this: issuing the kernels takes {}, running them {}. Use CUDA graphs or "
             "--runtime compiled.",
-            time_text(prediction.step.host_time), time_text(prediction.step.sum.time));
+            time_text(prediction.host_time), time_text(prediction.time));
     }
     return "To see which shapes of equal size are faster: tilewright advise, with the same flags.";
 }
@@ -161,8 +163,7 @@ void append_terms(std::string& out, const GraphCost& step, const Style& style) {
     for (const Term term : terms) last.emplace_back(cell(step.sum.term(term)), Tone::Strong);
     last.emplace_back(cell(step.sum.time), Tone::Strong);
     table.row(std::move(last));
-    append_heading(out, fmt::format("What the time is made of ({} of the step; terms add up to the total)", unit.name),
-                   style);
+    append_heading(out, fmt::format("What the time is made of ({}; terms add up to the total)", unit.name), style);
     table.append_to(out, style);
 }
 
@@ -171,9 +172,8 @@ void append_terms(std::string& out, const GraphCost& step, const Style& style) {
 std::string predict_text(const Prediction& prediction, const Style& style) {
     std::string out;
     append_header(out, prediction, style);
-    append_components(out, prediction, style);
+    append_parts(out, prediction, style);
     append_totals(out, prediction, style);
-    append_training(out, prediction, style);
     append_evidence(out, prediction, style);
     append_paragraph(out, advice(prediction), 2, style);
     return out;
@@ -181,8 +181,8 @@ std::string predict_text(const Prediction& prediction, const Style& style) {
 
 std::string why_text(const Prediction& prediction, const Style& style) {
     std::string out = "\n";
-    append_kernels(out, prediction.step, style);
-    append_terms(out, prediction.step, style);
+    append_kernels(out, prediction.kernels, style);
+    append_terms(out, prediction.kernels, style);
     return out;
 }
 

@@ -20,7 +20,7 @@ Series stacked(const std::vector<Prediction>& predictions, const std::vector<Com
     for (std::size_t i = 0; i < predictions.size(); ++i) {
         Seconds time;
         for (const Component component : components) time += predictions[i].time_of(component);
-        const Seconds step = predictions[i].step.sum.time;
+        const Seconds step = predictions[i].kernels.sum.time;
         series.x.push_back(time.value / unit.seconds);
         series.y.push_back(static_cast<double>(i));
         series.notes.push_back(
@@ -33,9 +33,9 @@ std::string spoken(const std::vector<Prediction>& predictions) {
     std::string text;
     for (const Prediction& prediction : predictions) {
         text += fmt::format("{}{} takes {}", text.empty() ? "" : "; ", prediction.shape.name,
-                            time_text(prediction.step.sum.time));
+                            time_text(prediction.kernels.sum.time));
         for (const ComponentCost& part : prediction.components) {
-            const double share = part.time / prediction.step.sum.time;
+            const double share = part.time / prediction.kernels.sum.time;
             if (share >= 0.05) text += fmt::format(", {} {:.0f}%", name_of(part.component), 100 * share);
         }
     }
@@ -117,13 +117,14 @@ std::optional<double> lowest_shown(const Sweep& sweep) {
 Chart time_chart(const Comparison& comparison) {
     const std::vector<Prediction>& predictions = comparison.shapes;
     Seconds longest;
-    Chart chart{"A step by component", spoken(predictions)};
+    const std::string what(priced_text(predictions.front()));
+    Chart chart{"A " + what + " by component", spoken(predictions)};
     for (const Prediction& prediction : predictions) {
         chart.y.categories.push_back(prediction.shape.name);
-        longest = std::max(longest, prediction.step.sum.time);
+        longest = std::max(longest, prediction.kernels.sum.time);
     }
     const TimeUnit unit = time_unit(longest);
-    chart.x.label = fmt::format("time of a step ({})", unit.name);
+    chart.x.label = fmt::format("time of a {} ({})", what, unit.name);
     std::vector<Component> components = comparison.components;
     std::vector<Component> rest;
     while (components.size() > components_named + 1) {
@@ -139,7 +140,7 @@ Chart time_chart(const Comparison& comparison) {
     constexpr double room_for_totals = 1.25;
     chart.x.to = room_for_totals * longest.value / unit.seconds;
     for (const Prediction& prediction : predictions) {
-        chart.series.back().labels.push_back(time_text(prediction.step.sum.time));
+        chart.series.back().labels.push_back(time_text(prediction.kernels.sum.time));
     }
     return chart;
 }

@@ -24,7 +24,7 @@ std::string verdict(const Report& report) {
     const Prediction& prediction = report.advice.prediction;
     std::string text =
         fmt::format("{} takes {} a step on {}: {} {}, {} of the chip's peak. ", prediction.shape.name,
-                    time_text(prediction.step.sum.time), prediction.device.name, grouped_text(prediction.tokens_per_s),
+                    time_text(prediction.time), prediction.device.name, grouped_text(prediction.tokens_per_s),
                     throughput_unit(prediction.workload), percent_text(prediction.mfu));
     if (!prediction.fits) {
         text += fmt::format("It does not fit: {} needed, {} there. ", bytes_text(prediction.memory.total),
@@ -39,7 +39,6 @@ std::string fact(const std::string& value, const std::string& what) {
 
 std::string head(const Report& report) {
     const Prediction& p = report.advice.prediction;
-    const Cost& sum = p.step.sum;
     std::string out = element("h1", p.shape.name + " on " + p.device.name);
     out += fmt::format(
         "<p class=\"sub\">{}</p>\n",
@@ -49,11 +48,11 @@ std::string head(const Report& report) {
                            p.shape.experts ? p.shape.experts->ffn : p.shape.ffn, p.shape.vocab,
                            workload_text(p.workload))));
     out += fmt::format("<p class=\"verdict\">{}</p>\n<ul class=\"facts\">\n", prose(verdict(report)));
-    out += fact(time_text(sum.time), "a step, 90% interval " + interval_text(sum.low, sum.high));
+    out += fact(time_text(p.time), "a step, 90% interval " + interval_text(p.low, p.high));
     out += fact(grouped_text(p.tokens_per_s), throughput_unit(p.workload));
-    out += fact(percent_text(p.mfu), "MFU, " + rate_text(p.flops / sum.time));
+    out += fact(percent_text(p.mfu), "MFU, " + rate_text(p.flops / p.time));
     out += fact(bytes_text(p.memory.total), "of " + bytes_text(p.device.memory) + " memory");
-    out += fact(std::string(name_of(sum.evidence)), "evidence");
+    out += fact(std::string(name_of(p.kernels.sum.evidence)), "evidence");
     return out + "</ul>\n";
 }
 
@@ -61,7 +60,7 @@ std::string components(const Prediction& prediction) {
     std::vector<std::vector<std::string>> rows;
     for (const ComponentCost& part : prediction.components) {
         rows.push_back({std::string(name_of(part.component)), time_text(part.time),
-                        percent_text(part.time / prediction.step.sum.time), percent_text(part.terms[0] / part.time),
+                        percent_text(part.time / prediction.kernels.sum.time), percent_text(part.terms[0] / part.time),
                         losses_text(part.terms, part.time, 0.03)});
     }
     return html_table({{"component"},

@@ -60,16 +60,16 @@ Prediction prediction(const std::string& name, double slower) {
                    {"gemm", "alignment", "rows of 2 bytes", 200, 0.11, 0.07, 0.35, 0.9, 0.9, 0.9, 0.6},
                    {"stream", "kernel", "stream bias", 3, 0.04, 0.03, 0.08, 1.0, 0.5, 0.3, 0.1},
                    {"collective", "kernel", "ring of eight", 139, 0.12, 0.09, 0.3, 0.9, 0.7, 0.7, 0.4}};
-    made.step.ops = {kernel("norm", Component::Norm, 1e-3, Stream{StreamKind::Norm, 8192, 1024, {3e7}, {3e7}}),
-                     kernel("mlp up", Component::Mlp, 6e-3 * slower, Gemm{Layout::TN, 8192, 4096, 1024}),
-                     kernel("attention", Component::Attention, 4e-3, Attention{4, 16, 16, 2048, 2048, 64})};
-    for (const PricedOp& priced : made.step.ops) {
-        made.step.sum.time += priced.total;
-        made.step.sum.low += priced.cost.low * 2.0;
-        made.step.sum.high += priced.cost.high * 2.0;
+    made.kernels.ops = {kernel("norm", Component::Norm, 1e-3, Stream{StreamKind::Norm, 8192, 1024, {3e7}, {3e7}}),
+                        kernel("mlp up", Component::Mlp, 6e-3 * slower, Gemm{Layout::TN, 8192, 4096, 1024}),
+                        kernel("attention", Component::Attention, 4e-3, Attention{4, 16, 16, 2048, 2048, 64})};
+    for (const PricedOp& priced : made.kernels.ops) {
+        made.kernels.sum.time += priced.total;
+        made.kernels.sum.low += priced.cost.low * 2.0;
+        made.kernels.sum.high += priced.cost.high * 2.0;
     }
-    made.step.launches = 6;
-    made.step.clock = 0.9;
+    made.kernels.launches = 6;
+    made.kernels.clock = 0.9;
     made.flops = {5e12};
     made.mfu = 0.42;
     made.memory.total = {0x1p33};

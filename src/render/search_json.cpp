@@ -121,7 +121,7 @@ void write_candidates(JsonWriter& json, const SearchResult& found) {
 std::string search_json(const SearchAnswer& answer) {
     const Prediction& baseline = answer.baseline;
     JsonWriter json;
-    json.object().field("schema", "tilewright.search/2").field("device", baseline.device.name);
+    json.object().field("schema", "tilewright.search/3").field("device", baseline.device.name);
     json.key("gpus").array();
     for (const WeightedGpu& gpu : answer.gpus) {
         json.object().field("name", gpu.name).field("weight", gpu.weight);

@@ -25,17 +25,18 @@ Prediction sample() {
     prediction.shape.name = "toy";
     prediction.device.name = "chip";
     prediction.device.memory = {0x1p30};
-    prediction.step.ops = {kernel("norm", Component::Norm, 2, 1e-3, 0.0), kernel("up", Component::Mlp, 2, 3e-3, 1e-3),
-                           kernel("down", Component::Mlp, 1, 4e-3, 0.0)};
-    for (const PricedOp& priced : prediction.step.ops) {
-        prediction.step.sum.time += priced.total;
+    prediction.kernels.ops = {kernel("norm", Component::Norm, 2, 1e-3, 0.0),
+                              kernel("up", Component::Mlp, 2, 3e-3, 1e-3),
+                              kernel("down", Component::Mlp, 1, 4e-3, 0.0)};
+    for (const PricedOp& priced : prediction.kernels.ops) {
+        prediction.kernels.sum.time += priced.total;
         for (std::size_t i = 0; i < term_count; ++i) {
-            prediction.step.sum.terms[i] += priced.cost.terms[i] * static_cast<double>(priced.op.count);
+            prediction.kernels.sum.terms[i] += priced.cost.terms[i] * static_cast<double>(priced.op.count);
         }
     }
-    prediction.step.sum.low = prediction.step.sum.time * 0.8;
-    prediction.step.sum.high = prediction.step.sum.time * 1.3;
-    prediction.layer = prediction.step;
+    prediction.kernels.sum.low = prediction.kernels.sum.time * 0.8;
+    prediction.kernels.sum.high = prediction.kernels.sum.time * 1.3;
+    prediction.layer = prediction.kernels;
     summarize(prediction);
     return prediction;
 }
@@ -62,7 +63,7 @@ TEST(Prediction, TextSaysWhenMemoryOrHostIsShort) {
     EXPECT_NE(predict_text(prediction, {}).find("Does not fit: 2.00 GiB needed, chip has 1.00 GiB"), std::string::npos);
     prediction.memory.total = {0x1p29};
     prediction.workload.runtime = Runtime::Eager;
-    prediction.step.host_time = {1.0};
+    prediction.kernels.host_time = {1.0};
     summarize(prediction);
     EXPECT_NE(predict_text(prediction, {}).find("The host bounds this"), std::string::npos);
     prediction.workload.runtime = Runtime::Compiled;

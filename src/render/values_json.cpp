@@ -31,15 +31,24 @@ void write_latent(JsonWriter& json, const Latent& latent) {
     json.field("rope_dim", latent.rope_dim).field("v_dim", latent.v_dim).end();
 }
 
-void write_memory(JsonWriter& json, const Prediction& prediction) {
-    const Memory& memory = prediction.memory;
+void write_memory(JsonWriter& json, const Memory& memory, const Device& device) {
     json.key("memory").object();
     json.field("parameters_bytes", memory.parameters.value).field("gradients_bytes", memory.gradients.value);
     json.field("optimizer_bytes", memory.optimizer.value).field("activations_bytes", memory.activations.value);
     json.field("kv_cache_bytes", memory.kv_cache.value).field("workspace_bytes", memory.workspace.value);
     json.field("fragmentation_bytes", memory.fragmentation.value);
-    json.field("total_bytes", memory.total.value).field("device_bytes", prediction.device.memory.value);
-    json.field("fits", prediction.fits).end();
+    json.field("allocated_bytes", (memory.total - memory.fragmentation).value);
+    json.field("total_bytes", memory.total.value).field("device_bytes", device.memory.value).end();
+}
+
+/// How a step is shared; nothing where it is one GPU's kernels.
+void write_step_terms(JsonWriter& json, const Step& step) {
+    json.key("step_terms").object();
+    for (const auto& [name, term] : names<StepTerm>) {
+        json.key(name).object().field("exposed_s", step.term(term).exposed.value);
+        json.field("hidden_s", step.term(term).hidden.value).end();
+    }
+    json.end();
 }
 
 void write_layer(JsonWriter& json, const Cost& layer) {
@@ -104,19 +113,23 @@ void write_texts(JsonWriter& json, std::string_view key, const std::vector<std::
 }
 
 void write_summary(JsonWriter& json, const Prediction& prediction) {
-    const Cost& sum = prediction.step.sum;
+    const Cost& sum = prediction.kernels.sum;
     json.key("shape").object();
     write_shape(json, prediction.shape, prediction.params);
     json.end();
     json.field("scope", prediction.scope == Scope::Layer ? "layer" : "model");
-    json.field("time_s", sum.time.value).field("low_s", sum.low.value).field("high_s", sum.high.value);
+    json.field("time_s", prediction.time.value).field("low_s", prediction.low.value);
+    json.field("high_s", prediction.high.value).field("gpu_busy_s", prediction.gpu_busy.value);
+    json.field("idle_s", prediction.idle.value).field("host_time_s", prediction.host_time.value);
+    json.field("host_bound", prediction.host_bound);
     json.field("evidence", name_of(sum.evidence)).field("profile_source", prediction.profile_source);
-    json.field("tokens_per_step", prediction.tokens_per_step);
-    json.field("tokens_per_s", prediction.tokens_per_s).field("mfu", prediction.mfu);
-    json.field("flops", prediction.flops.value).field("launches", prediction.step.launches);
-    json.field("host_time_s", prediction.step.host_time.value).field("host_bound", prediction.host_bound);
+    json.field("tokens_per_step", prediction.tokens_per_step).field("tokens_per_s", prediction.tokens_per_s);
+    json.field("mfu", prediction.mfu).field("hfu", prediction.hfu);
+    json.field("flops", prediction.flops.value).field("hardware_flops", prediction.hardware_flops.value);
+    json.field("launches", prediction.kernels.launches).field("fits", prediction.fits);
     write_layer(json, prediction.layer.sum);
-    write_memory(json, prediction);
+    write_memory(json, prediction.memory, prediction.device);
+    if (prediction.split) write_step_terms(json, *prediction.split);
     write_terms(json, sum.terms);
     json.key("components").array();
     for (const ComponentCost& part : prediction.components) {
@@ -147,17 +160,14 @@ void write_findings(JsonWriter& json, const std::vector<Finding>& findings) {
     json.end();
 }
 
-void write_step(JsonWriter& json, const Step& step) {
-    json.field("step_s", step.time.value).field("low_s", step.low.value).field("high_s", step.high.value);
+void write_step(JsonWriter& json, const Step& step, const Device& device) {
+    json.field("time_s", step.time.value).field("low_s", step.low.value).field("high_s", step.high.value);
     json.field("evidence", name_of(step.evidence)).field("tokens_per_step", step.tokens);
-    json.field("flops", step.flops.value).field("mfu", step.utilization).field("energy_j", step.energy_j);
-    json.field("memory_bytes", step.memory.total.value).field("fits", step.fits);
-    json.key("step_terms").object();
-    for (const auto& [name, term] : names<StepTerm>) {
-        json.key(name).object().field("exposed_s", step.term(term).exposed.value);
-        json.field("hidden_s", step.term(term).hidden.value).end();
-    }
-    json.end();
+    json.field("tokens_per_s", step.tokens / step.time.value).field("mfu", step.mfu).field("hfu", step.hfu);
+    json.field("flops", step.flops.value).field("hardware_flops", step.hardware_flops.value);
+    json.field("energy_j", step.energy_j).field("fits", step.fits);
+    write_memory(json, step.memory, device);
+    write_step_terms(json, step);
 }
 
 void write_serving(JsonWriter& json, const Serving& serving) {

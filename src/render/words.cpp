@@ -108,8 +108,7 @@ bool listed_before(const std::vector<const Candidate*>& shown, const Candidate& 
 }  // namespace
 
 std::string throughput_unit(const Workload& workload) {
-    const Parallelism& parallel = workload.parallel;
-    const std::int64_t gpus = parallel.tp * parallel.pp * parallel.cp;
+    const std::int64_t gpus = gpu_count(workload.parallel);
     return gpus == 1 ? "tokens/s" : fmt::format("tokens/s on {} GPUs", gpus);
 }
 
@@ -213,6 +212,11 @@ void append_title(std::string& out, std::string_view title, const Style& style) 
     out += "\n" + paint(title, Tone::Strong, style) + "\n";
 }
 
+std::string_view priced_text(const Prediction& prediction) {
+    if (prediction.scope == Scope::Layer) return "layer";
+    return prediction.split ? "micro-batch on one GPU" : "step";
+}
+
 void append_header(std::string& out, const Prediction& prediction, const Style& style) {
     const Shape& shape = prediction.shape;
     const ParameterCount& params = prediction.params;
@@ -230,11 +234,10 @@ void append_header(std::string& out, const Prediction& prediction, const Style& 
 }
 
 void append_evidence(std::string& out, const Prediction& prediction, const Style& style) {
-    const Cost& sum = prediction.step.sum;
-    append_paragraph(
-        out,
-        fmt::format("Evidence: {}; 90% interval {}.", evidence_text(sum.evidence), interval_text(sum.low, sum.high)), 2,
-        style);
+    append_paragraph(out,
+                     fmt::format("Evidence: {}; 90% interval {}.", evidence_text(prediction.kernels.sum.evidence),
+                                 interval_text(prediction.low, prediction.high)),
+                     2, style);
     for (const std::string& file : prediction.used) append_paragraph(out, "Used: " + file, 2, style);
 }
 

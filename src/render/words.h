@@ -14,7 +14,7 @@ namespace tilewright::render {
 /// "train, 4 × 2048 tokens, bf16, compiled, attention auto, sustained clock".
 std::string workload_text(const Workload& workload);
 
-/// "tokens/s", and on how many GPUs when a replica takes more than one.
+/// "tokens/s", and on how many GPUs when there is more than one.
 std::string throughput_unit(const Workload& workload);
 
 /// "power 12%, wave 4%": the losses of at least `least` of the time, largest first; "-" when there are none.
@@ -61,6 +61,9 @@ std::string joined(const std::vector<std::string>& texts, std::string_view betwe
 void append_title(std::string& out, std::string_view title, const Style& style);
 
 /// Title, parameters, GPU and workload: the lines that open a text answer.
+/// What the kernels of a prediction make up: a step, a layer, or a part of the step that many share.
+std::string_view priced_text(const Prediction& prediction);
+
 void append_header(std::string& out, const Prediction& prediction, const Style& style);
 
 /// Where the numbers come from and how far off they may be, in a sentence.
