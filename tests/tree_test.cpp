@@ -27,21 +27,22 @@ const std::map<std::string, Names> may_include = {
     {"device", {"quantity", "shape", "ops"}},
     {"cost", {"quantity", "shape", "ops", "device"}},
     {"timeline", {"quantity", "shape", "ops", "device", "cost"}},
+    {"quality", {"quantity", "shape"}},
     {"lint", {"quantity", "shape", "ops", "device", "cost", "timeline"}},
-    {"search", {"quantity", "shape", "ops", "device", "cost", "timeline"}},
+    {"search", {"quantity", "shape", "ops", "device", "cost", "timeline", "quality"}},
     {"plan", {"quantity", "shape", "ops", "device", "cost", "timeline"}},
-    {"answer", {"quantity", "shape", "ops", "device", "cost", "timeline", "lint", "search", "plan"}},
+    {"answer", {"quantity", "shape", "ops", "device", "cost", "timeline", "quality", "lint", "search", "plan"}},
     {"sample", {"quantity", "shape", "ops", "device"}},
     {"fit", {"quantity", "shape", "ops", "device", "cost", "sample"}},
     {"experiment", {"quantity", "shape", "ops", "device", "cost", "sample"}},
     {"read", {"quantity", "shape", "ops", "device", "sample", "experiment"}},
     {"render",
-     {"quantity", "shape", "ops", "device", "cost", "timeline", "lint", "search", "plan", "answer", "sample", "fit",
-      "experiment"}},
+     {"quantity", "shape", "ops", "device", "cost", "timeline", "quality", "lint", "search", "plan", "answer", "sample",
+      "fit", "experiment"}},
     {"measure", {"quantity", "files", "shape", "ops", "device", "sample", "read"}},
     {"cli",
-     {"quantity", "files", "shape", "ops", "device", "cost", "timeline", "lint", "search", "plan", "answer", "sample",
-      "fit", "read", "render", "experiment", "measure"}},
+     {"quantity", "files", "shape", "ops", "device", "cost", "timeline", "quality", "lint", "search", "plan", "answer",
+      "sample", "fit", "read", "render", "experiment", "measure"}},
 };
 
 /// The stage each public header belongs to, where it is not the folder of its own name.
@@ -59,8 +60,8 @@ const std::map<std::string, Names> third_party = {
 };
 
 /// What the inside must not touch: I/O, clocks, threads, the environment.
-const Names pure = {"quantity", "shape", "ops",    "device", "cost", "timeline",  "lint",
-                    "search",   "plan",  "answer", "sample", "fit",  "experiment"};
+const Names pure = {"quantity", "shape",  "ops",  "device", "cost",   "timeline", "quality",
+                    "lint",     "search", "plan", "answer", "sample", "fit",      "experiment"};
 const Names impure_headers = {"iostream", "fstream", "cstdio", "chrono", "thread", "mutex", "filesystem", "cstdlib"};
 
 bool is_source(const fs::path& path) {

@@ -2,13 +2,13 @@
 """Tests of the study's parts that need no GPU: python3 bench/quality/study_test.py"""
 import math
 import os
+import random
 import tempfile
 import unittest
 
-import numpy
-
 import analyse
 import corpus
+import law
 import plan
 import runs
 
@@ -27,7 +27,7 @@ def synthetic(rows, generator):
     results = []
     for row in rows:
         run = finished(row, 0.0, results)
-        loss = sum(weight * analyse.TERMS[term](run) for term, weight in TRUE.items()) + SEEDS_APART * generator.standard_normal()
+        loss = sum(weight * law.TERMS[term](run) for term, weight in TRUE.items()) + SEEDS_APART * generator.gauss(0, 1)
         worse = 0.01 * math.log2(run["lr"] / 0.002) ** 2
         results.append(run | {"val_loss": 2.0 * math.exp(loss + worse)})
     return results
@@ -119,16 +119,26 @@ class Corpus(unittest.TestCase):
 
 class Analysis(unittest.TestCase):
     def test_finds_the_law_again(self):
-        generator = numpy.random.default_rng(5)
-        kept = analyse.best_rates(synthetic(runs.read_plan(), generator))
-        fit = analyse.Fit(kept, generator)
-        inside = [low <= TRUE.get(term, 0.0) <= high for term, _, low, high, _, _ in fit.rows()]
+        kept = law.best_rates(synthetic(runs.read_plan(), random.Random(5)))
+        fit = law.Law([(law.setting(run), run) for run in kept])
+        inside = [abs(fit.weights[i] - TRUE.get(term, 0.0)) <= fit.half_width(i) for i, term in enumerate(law.TERMS)]
         self.assertGreaterEqual(sum(inside), len(inside) - 2)
-        self.assertGreater(len(inside), 8)
-        self.assertAlmostEqual(fit.left_over, SEEDS_APART, delta=0.001)
+        self.assertAlmostEqual(fit.noise["ours"], SEEDS_APART, delta=0.001)
+
+    def test_what_no_run_varies_stays_unknown(self):
+        kept = law.best_rates(synthetic([row for row in runs.read_plan() if row["group"] == "aspect"], random.Random(5)))
+        fit = law.Law([(law.setting(run), run) for run in kept])
+        names = list(law.TERMS)
+        self.assertEqual(fit.weights[names.index("head")], 0.0)
+        self.assertGreater(fit.half_width(names.index("head")), law.PRIOR)
+        self.assertLess(fit.half_width(names.index("aspect")), law.PRIOR / 5)
+        self.assertEqual(law.reach([(law.setting(run), run) for run in kept], "head"), (0.0, 0.0, 0.0, 0.0))
+
+    def test_the_committed_law_is_what_the_runs_give(self):
+        self.assertEqual(law.TEXT.read_text(), law.rendered(*law.fitted()))
 
     def test_noise_is_that_between_seeds(self):
-        generator = numpy.random.default_rng(6)
+        generator = random.Random(6)
         rows = [row | {"seed": seed} for row in runs.read_plan() if row["name"] == "base" and row["lr"] == "0.002" for seed in range(40)]
         grouped = analyse.cells(synthetic(rows, generator))
         found, freedom = analyse.seed_spread(grouped)
@@ -137,7 +147,7 @@ class Analysis(unittest.TestCase):
 
     def test_best_rate_counts(self):
         rows = runs.read_plan()[:3]
-        kept = analyse.best_rates(synthetic(rows, numpy.random.default_rng(7)))
+        kept = law.best_rates(synthetic(rows, random.Random(7)))
         self.assertEqual([run["lr"] for run in kept], [0.002])
 
 

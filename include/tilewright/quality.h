@@ -1,0 +1,74 @@
+// What shape does to loss: the change to expect at equal tokens when one shape is trained instead of another, from
+// training runs of our own and published ones (docs/quality.md). A law of dense decoders; of others it knows nothing.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "tilewright/shape.h"
+
+namespace tilewright {
+
+/// What the law looks at.
+struct LossTraits {
+    double aspect = 0.0;           ///< hidden over layers
+    double head = 0.0;             ///< head size
+    double ratio = 0.0;            ///< MLP width over hidden; of a gated MLP by its weights, so half as much again
+    double kv_width = 0.0;         ///< kv heads over heads
+    double attention_width = 0.0;  ///< of all heads over hidden; no run varied it
+    double params = 0.0;           ///< outside the embeddings and the head
+    bool gated = false;
+    bool parallel = false;
+};
+LossTraits loss_traits(const Shape& shape);
+
+/// Loss of one shape over another's at equal tokens.
+struct LossChange {
+    double value = 0.0;  ///< relative: 0.004 is 0.4% more nats per token
+    double low = 0.0;    ///< 90% interval, wider the further the question lies beyond the runs
+    double high = 0.0;
+    double beyond = 1.0;                ///< how many times past the sizes and shapes that were trained; 1 within them
+    std::string_view limit;             ///< what lies furthest beyond: "size", "aspect", …; empty within
+    bool known = true;                  ///< false of what no run is like: a mixture of experts, latent attention
+    static constexpr double far = 2.0;  ///< beyond that many times the runs the law does not reach
+    static constexpr double harmless = 0.005;  ///< what counts as free
+
+    bool reaches() const { return known && beyond <= far; }
+    /// The whole interval lies below half a percent more loss, and the law reaches there.
+    bool free() const { return reaches() && high <= harmless; }
+};
+
+/// The law around a baseline.
+class LossLaw {
+public:
+    explicit LossLaw(const Shape& baseline);
+
+    bool known() const { return known_; }
+    LossChange change(const Shape& other) const;
+    LossChange change(const LossTraits& other) const;
+    /// Its middle alone.
+    double expected(const LossTraits& other) const;
+    /// Tokens that reach the baseline's loss after such a change of it, over the baseline's.
+    double tokens(double change) const;
+
+private:
+    static constexpr std::size_t terms = 13;
+    using Terms = std::array<double, terms>;
+    Terms differences(const LossTraits& other) const;
+
+    LossTraits baseline_;
+    bool known_;
+    double size_;      ///< ln of the parameters over 20 M, held within the runs
+    double exponent_;  ///< of the tokens in the loss
+};
+
+/// The runs that the law stands on.
+struct LawEvidence {
+    int own_runs = 0;        ///< each shape at its best learning rate
+    int published_runs = 0;  ///< Gemstones
+    double smallest = 0.0;   ///< parameters outside the embeddings, of the runs that vary width over depth
+    double largest = 0.0;
+};
+LawEvidence law_evidence();
+
+}  // namespace tilewright

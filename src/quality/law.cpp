@@ -1,0 +1,153 @@
+// ln(loss) is a sum of terms, zero at the usual shape, whose weights bench/quality/law.py fits with their covariance. A
+// change is the difference of two shapes' terms; its interval is the weights' and what the fit leaves over.
+#include <algorithm>
+#include <cmath>
+
+#include "tilewright/quality.h"
+
+namespace tilewright {
+namespace {
+
+/// A term, its weight, and which values and sizes the runs went through that vary it; zeros where none does.
+struct FittedTerm {
+    std::string_view name;
+    double weight;
+    double low, high;
+    double smallest, largest;
+};
+
+struct FittedRuns {
+    int own, published;
+    double left_over;  ///< standard deviation of ln(loss)
+    double student;    ///< half a 90% interval in standard deviations
+};
+
+#include "../../data/quality/law.inc"
+
+enum Place { Aspect, Aspect2, AspectSize, Aspect2Size, Head, Head2, Ratio, Ratio2, KvWidth, Gated, Parallel, Params };
+constexpr std::size_t count = std::size(fitted_terms);
+static_assert(count == 13 && std::size(fitted_covariance) == count * count);
+static_assert(fitted_terms[Gated].name == "gated" && fitted_terms[count - 1].name == "parameters^2");
+
+constexpr double usual_aspect = 64.0, usual_head = 64.0, usual_ratio = 4.0, usual_params = 2e7;
+
+double square(double x) { return x * x; }
+
+/// What counts as a difference: rounding of sizes does not.
+constexpr double nothing = 0.02;
+
+/// Loss against parameters and tokens as Besiroglu et al. 2024 (arXiv 2404.10102) refit Hoffmann et al. 2022: the
+/// exponent of the tokens at 20 of them per parameter, where their sum is about as large a model's as its data's.
+double token_exponent(double params) {
+    constexpr double floor = 1.8172, a = 482.01, alpha = 0.3478, b = 2085.43, beta = 0.3658, per_parameter = 20.0;
+    const double by_data = b / std::pow(per_parameter * params, beta);
+    return beta * by_data / (floor + a / std::pow(params, alpha) + by_data);
+}
+
+/// How many times past a range a value lies.
+double past(double value, double low, double high) { return std::max({1.0, value / high, low / value}); }
+
+}  // namespace
+
+LossTraits loss_traits(const Shape& shape) {
+    const auto over = [](std::int64_t a, std::int64_t b) { return static_cast<double>(a) / static_cast<double>(b); };
+    const ParameterCount params = count_parameters(shape);
+    const bool gated = shape.mlp == MlpKind::Gated;
+    return {.aspect = over(shape.hidden, shape.layers),
+            .head = static_cast<double>(shape.head_dim),
+            .ratio = over(shape.ffn, shape.hidden) * (gated ? 1.5 : 1.0),
+            .kv_width = over(shape.kv_heads, shape.heads),
+            .attention_width = over(attention_width(shape), shape.hidden),
+            .params = static_cast<double>(params.total - params.embedding - params.head),
+            .gated = gated,
+            .parallel = shape.block == BlockForm::Parallel};
+}
+
+LossLaw::LossLaw(const Shape& baseline)
+    : baseline_(loss_traits(baseline)),
+      known_(!baseline.experts && !baseline.latent),
+      size_(std::log(std::clamp(baseline_.params, fitted_terms[Aspect].smallest, fitted_terms[Aspect].largest) /
+                     usual_params)),
+      exponent_(token_exponent(baseline_.params)) {}
+
+LossLaw::Terms LossLaw::differences(const LossTraits& other) const {
+    const auto moved = [&](double LossTraits::*trait, double usual) {
+        return std::pair{std::log(other.*trait / baseline_.*trait),
+                         square(std::log(other.*trait / usual)) - square(std::log(baseline_.*trait / usual))};
+    };
+    const auto [aspect, aspect2] = moved(&LossTraits::aspect, usual_aspect);
+    const auto [head, head2] = moved(&LossTraits::head, usual_head);
+    const auto [ratio, ratio2] = moved(&LossTraits::ratio, usual_ratio);
+    const double params = std::log(other.params / baseline_.params);
+    return {aspect,
+            aspect2,
+            aspect * size_,
+            aspect2 * size_,
+            head,
+            head2,
+            ratio,
+            ratio2,
+            std::log(other.kv_width / baseline_.kv_width),
+            static_cast<double>(other.gated) - static_cast<double>(baseline_.gated),
+            static_cast<double>(other.parallel) - static_cast<double>(baseline_.parallel),
+            params,
+            2.0 * size_ * params};
+}
+
+double LossLaw::expected(const LossTraits& other) const {
+    const Terms x = differences(other);
+    double sum = 0.0;
+    for (std::size_t i = 0; i < terms; ++i) sum += fitted_terms[i].weight * x[i];
+    return std::expm1(sum);
+}
+
+double LossLaw::tokens(double change) const { return std::exp(std::log1p(change) / exponent_); }
+
+LossChange LossLaw::change(const Shape& other) const { return change(loss_traits(other)); }
+
+LossChange LossLaw::change(const LossTraits& other) const {
+    LossChange found;
+    found.known = known_;
+    if (!known_) return found;
+    const Terms x = differences(other);
+    const auto look = [&](std::string_view what, double times) {
+        if (times <= found.beyond) return;
+        found.beyond = times;
+        found.limit = what;
+    };
+    constexpr double untried = 1000.0;  // what no run varied
+    const auto range = [&](Place place, double LossTraits::*trait) {
+        const FittedTerm& term = fitted_terms[place];
+        if (std::abs(x[place]) < nothing) return;
+        if (term.largest == 0.0) return look(term.name, untried);
+        look(term.name, past(other.*trait, term.low, term.high));
+        look("size", past(baseline_.params, term.smallest, term.largest));
+    };
+    range(Aspect, &LossTraits::aspect);
+    range(Head, &LossTraits::head);
+    range(Ratio, &LossTraits::ratio);
+    range(KvWidth, &LossTraits::kv_width);
+    for (const Place form : {Gated, Parallel}) {
+        if (x[form] != 0.0) look(fitted_terms[form].name, fitted_terms[form].largest == 0.0 ? untried : 1.0);
+    }
+    if (std::abs(std::log(other.attention_width / baseline_.attention_width)) > nothing) {
+        look("attention width", untried);
+    }
+    double variance = 0.0, length = 0.0;
+    for (std::size_t i = 0; i < terms; ++i) {
+        length += square(x[i]);
+        for (std::size_t j = 0; j < terms; ++j) variance += x[i] * fitted_covariance[i * terms + j] * x[j];
+    }
+    variance += square(fitted_runs.left_over) * std::min(1.0, length);  // two like shapes have the same left over
+    const double half = fitted_runs.student * std::sqrt(variance) * (1.0 + std::log(found.beyond));
+    found.value = expected(other);
+    found.low = (1.0 + found.value) * std::exp(-half) - 1.0;
+    found.high = (1.0 + found.value) * std::exp(half) - 1.0;
+    return found;
+}
+
+LawEvidence law_evidence() {
+    return {fitted_runs.own, fitted_runs.published, fitted_terms[Aspect].smallest, fitted_terms[Aspect].largest};
+}
+
+}  // namespace tilewright

@@ -1,0 +1,110 @@
+// The law of loss: nothing for nothing, wider the less is known, and in step with what others published.
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "shape/shape_samples.h"
+#include "tilewright/quality.h"
+
+namespace tilewright {
+namespace {
+
+/// About 85 M parameters outside the embeddings.
+Shape small() {
+    Shape shape;
+    shape.hidden = 768;
+    shape.layers = 12;
+    shape.heads = shape.kv_heads = 12;
+    shape.head_dim = 64;
+    shape.ffn = 3072;
+    shape.vocab = 50304;
+    return shape;
+}
+
+double width_of(const LossChange& change) { return change.high - change.low; }
+
+TEST(LossLaw, KnowsOfNoDifferenceWhereThereIsNone) {
+    Shape padded = small();
+    padded.vocab = 51200;
+    const LossChange found = LossLaw(small()).change(padded);
+    EXPECT_EQ(found.value, 0.0);
+    EXPECT_EQ(width_of(found), 0.0);
+    EXPECT_TRUE(found.free());
+}
+
+TEST(LossLaw, GoesBackTheWayItCame) {
+    Shape wide = small();
+    wide.hidden = 1024;
+    wide.heads = wide.kv_heads = 16;
+    wide.layers = 7;
+    const double there = LossLaw(small()).change(wide).value, back = LossLaw(wide).change(small()).value;
+    EXPECT_NEAR((1.0 + there) * (1.0 + back), 1.0, 2e-3);
+}
+
+TEST(LossLaw, FewerParametersCostLossAndTokens) {
+    Shape narrow = small();
+    narrow.ffn = 2048;
+    const LossLaw law(small());
+    const LossChange found = law.change(narrow);
+    EXPECT_GT(found.value, 0.0);
+    EXPECT_GT(law.tokens(found.value), 1.0);
+    EXPECT_DOUBLE_EQ(law.tokens(0.0), 1.0);
+    EXPECT_FALSE(found.free());
+}
+
+TEST(LossLaw, IsWiderFarFromTheRuns) {
+    Shape deeper = small();
+    deeper.layers = 16;
+    Shape large = small(), large_deeper = small();
+    for (Shape* shape : {&large, &large_deeper}) {
+        shape->hidden = 8192;
+        shape->heads = shape->kv_heads = 128;
+        shape->ffn = 4 * 8192;
+    }
+    large.layers = 80;
+    large_deeper.layers = 106;
+    const LossChange near = LossLaw(small()).change(deeper), far = LossLaw(large).change(large_deeper);
+    EXPECT_EQ(near.beyond, 1.0);
+    EXPECT_TRUE(near.reaches());
+    EXPECT_GT(far.beyond, 10.0);
+    EXPECT_EQ(far.limit, "size");
+    EXPECT_FALSE(far.reaches());
+    EXPECT_FALSE(far.free());
+    EXPECT_GT(width_of(far), width_of(near));
+}
+
+TEST(LossLaw, SaysThatNothingIsKnownOfExperts) {
+    Shape experts = small();
+    experts.experts = Experts{.count = 8, .active = 2, .ffn = 3072};
+    EXPECT_FALSE(LossLaw(experts).change(experts).free());
+    EXPECT_FALSE(LossLaw(experts).known());
+}
+
+/// Kaplan et al. 2020, section 3.1: 6 layers of 4288 within 3% of 48 of 1600.
+TEST(LossLaw, AgreesWithKaplanOnAspect) {
+    Shape deep = small(), flat = small();
+    deep.hidden = 1600;
+    deep.layers = 48;
+    flat.hidden = 4288;
+    flat.layers = 6;
+    for (Shape* shape : {&deep, &flat}) {
+        shape->head_dim = 64;
+        shape->heads = shape->kv_heads = shape->hidden / 64;
+        shape->ffn = 4 * shape->hidden;
+    }
+    const LossChange found = LossLaw(deep).change(flat);
+    EXPECT_LT(found.low, 0.03);
+    EXPECT_GT(found.high, -0.03);
+}
+
+/// Kaplan et al. 2020, equation 1.1: loss falls as the parameters to the power 0.076; Hoffmann et al. give 0.05 to 0.1.
+TEST(LossLaw, AgreesWithKaplanOnParameters) {
+    LossTraits more = loss_traits(small());
+    more.params *= std::exp(1.0);
+    const double exponent = -std::log1p(LossLaw(small()).expected(more));
+    EXPECT_GT(exponent, 0.04);
+    EXPECT_LT(exponent, 0.11);
+}
+
+}  // namespace
+}  // namespace tilewright
