@@ -8,6 +8,7 @@
 
 #include "device/residual_fields.h"
 #include "read/bulk.h"
+#include "read/capture_file.h"
 #include "read/document.h"
 #include "read/files.h"
 #include "read/gzip.h"
@@ -92,6 +93,14 @@ const std::map<std::string_view, Reader> readers = {
      [](auto bytes) {
          check(read::read_experiment(bytes, "fuzz.toml"),
                [](const auto& one) { require(expand(one, Precision::Bf16).size() <= most_points); });
+     }},
+    {"capture",
+     [](auto bytes) {
+         check(read::read_capture(bytes, "fuzz.json"), [](const Capture& capture) {
+             for (const CapturedOp& op : capture.ops) {
+                 for (const Op& kernel : lower(op, capture).kernels) require(flops(kernel).value >= 0);
+             }
+         });
      }},
     {"gzip",
      [](auto bytes) {

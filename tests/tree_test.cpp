@@ -25,31 +25,34 @@ const std::map<std::string, Names> may_include = {
     {"shape", {"quantity"}},
     {"ops", {"quantity", "shape"}},
     {"device", {"quantity", "shape", "ops"}},
+    {"capture", {"quantity", "shape", "ops"}},
     {"cost", {"quantity", "shape", "ops", "device"}},
     {"timeline", {"quantity", "shape", "ops", "device", "cost"}},
     {"quality", {"quantity", "shape"}},
     {"lint", {"quantity", "shape", "ops", "device", "cost", "timeline"}},
     {"search", {"quantity", "shape", "ops", "device", "cost", "timeline", "quality"}},
     {"plan", {"quantity", "shape", "ops", "device", "cost", "timeline"}},
-    {"answer", {"quantity", "shape", "ops", "device", "cost", "timeline", "quality", "lint", "search", "plan"}},
+    {"answer",
+     {"quantity", "shape", "ops", "device", "cost", "timeline", "quality", "lint", "search", "plan", "capture"}},
     {"sample", {"quantity", "shape", "ops", "device"}},
     {"fit", {"quantity", "shape", "ops", "device", "cost", "sample"}},
     {"experiment", {"quantity", "shape", "ops", "device", "cost", "sample"}},
-    {"read", {"quantity", "shape", "ops", "device", "sample", "experiment"}},
+    {"read", {"quantity", "shape", "ops", "device", "sample", "experiment", "capture"}},
     {"render",
      {"quantity", "shape", "ops", "device", "cost", "timeline", "quality", "lint", "search", "plan", "answer", "sample",
-      "fit", "experiment"}},
+      "fit", "experiment", "capture"}},
     {"measure", {"quantity", "files", "shape", "ops", "device", "sample", "read"}},
     {"cli",
      {"quantity", "files", "shape", "ops", "device", "cost", "timeline", "quality", "lint", "search", "plan", "answer",
-      "sample", "fit", "read", "render", "experiment", "measure"}},
+      "sample", "fit", "read", "render", "experiment", "capture", "measure"}},
 };
 
 /// The stage each public header belongs to, where it is not the folder of its own name.
 const std::map<std::string, std::string> stage_of_header = {
-    {"result", "quantity"}, {"workload", "shape"},    {"names", "shape"},     {"correction", "device"},
-    {"profile", "device"},  {"figure", "experiment"}, {"cluster", "device"},  {"report", "answer"},
-    {"runtime", "ops"},     {"codec", "ops"},         {"model_flops", "ops"}, {"reproduce", "experiment"},
+    {"result", "quantity"},      {"workload", "shape"},    {"names", "shape"},     {"correction", "device"},
+    {"profile", "device"},       {"figure", "experiment"}, {"captured", "answer"}, {"cluster", "device"},
+    {"report", "answer"},        {"runtime", "ops"},       {"codec", "ops"},       {"model_flops", "ops"},
+    {"reproduce", "experiment"},
 };
 
 /// The folders that may see a third-party library, by how its include begins.
@@ -60,8 +63,8 @@ const std::map<std::string, Names> third_party = {
 };
 
 /// What the inside must not touch: I/O, clocks, threads, the environment.
-const Names pure = {"quantity", "shape",  "ops",  "device", "cost",   "timeline", "quality",
-                    "lint",     "search", "plan", "answer", "sample", "fit",      "experiment"};
+const Names pure = {"capture", "quantity", "shape", "ops",    "device", "cost", "timeline",  "quality",
+                    "lint",    "search",   "plan",  "answer", "sample", "fit",  "experiment"};
 const Names impure_headers = {"iostream", "fstream", "cstdio", "chrono", "thread", "mutex", "filesystem", "cstdlib"};
 
 bool is_source(const fs::path& path) {

@@ -24,10 +24,12 @@ const Verb table[] = {
      advise_flags,
      run_advise},
     {"predict",
-     "SHAPE --gpu NAME\ngemm|attention|layer|model --gpu NAME --from FILE.csv",
+     "SHAPE --gpu NAME\nGRAPH.json --gpu NAME\ngemm|attention|layer|model --gpu NAME --from FILE.csv",
      "time per kernel, layer and step; tokens/s, MFU, memory",
      "SHAPE is a catalogue name, a path to a Hugging Face config.json or to a shape in our own TOML form, or - for "
-     "stdin.\n"
+     "stdin. GRAPH.json, or .json.gz, is what tilewright_capture recorded of any PyTorch program (docs/capture.md): "
+     "its "
+     "ops are priced and issued as they were recorded, and flags that would change them are refused.\n"
      "With --from, every row of a CSV file (- for stdin) comes back in order with the prediction's columns added; "
      "columns it does not know are passed through. Columns that must be there: gemm: layout,m,n,k,batch. attention: "
      "batch,heads,kv_heads,q_len,kv_len,head_dim,causal,pass,backend. layer and model: hidden,heads,kv_heads,ffn,mlp,"
@@ -36,6 +38,7 @@ const Verb table[] = {
      "clock; dtype (gemm, attention); head_dim,norm,tied,kv_len,tp (layer, model); pass (layer). Where an optional "
      "column is absent, the flags decide.",
      "tilewright predict llama-3-8b --gpu h200 --phase decode --batch 32 --seq 4096\n"
+     "tilewright predict data/captures/bert-base-train.json.gz --gpu h200\n"
      "printf 'layout,m,n,k,batch\\nTN,8192,10240,2560,1\\n' | tilewright predict gemm --gpu h200 --from -",
      {1, 1},
      predict_flags,

@@ -39,10 +39,7 @@ mlp = "swiglu"
 positions = "none"
 embedding_dim = 512
 window = 128
-windowed = 2
-windowed_every = 3
-query_key_norm_whole = true
-sinks = true
+windowed_every = 2
 tied = true
 norm = "layer"
 norms_per_layer = 4
@@ -59,7 +56,6 @@ active = 2
 ffn = 500
 shared_ffn = 100
 dense_layers = 1
-every = 3
 router_bias = true
 [shape.latent]
 q_rank = 7
@@ -100,13 +96,11 @@ TEST(ShapeFile, EveryKeyIsRead) {
     expected.positions = Positions::None;
     expected.embedding_dim = 512;
     expected.window = 128;
-    expected.windowed = 2;
-    expected.windowed_every = 3;
-    expected.sinks = true;
+    expected.windowed_every = 2;
     expected.tied = true;
     expected.bias = {true, true, true, true};
-    expected.norms = {NormKind::Layer, 4, false, true, true, true};
-    expected.experts = Experts{8, 2, 500, 100, 1, 3, true};
+    expected.norms = {NormKind::Layer, 4, false, true, true};
+    expected.experts = Experts{8, 2, 500, 100, 1, true};
     expected.latent = Latent{7, 8, 16, 8, 12};
     EXPECT_EQ(file->shape, expected);
     Workload workload{Phase::Decode, 3, 77, 99, Precision::Fp8, {2, 3, 4, 5, 6, 1}, Runtime::Eager};

@@ -43,22 +43,6 @@ struct WriteWork {
     }
 };
 
-void write_kernel(JsonWriter& json, const PricedOp& priced) {
-    const Op& op = priced.op;
-    const Cost& cost = priced.cost;
-    json.object().field("name", op.name).field("component", name_of(op.component)).field("pass", name_of(op.pass));
-    if (!op.origin.empty()) json.field("part_of", op.origin);
-    std::visit(WriteWork{json}, op.work);
-    json.field("count", op.count).field("flops", flops(op).value);
-    json.field("read_bytes", bytes_read(op).value).field("written_bytes", bytes_written(op).value);
-    json.field("time_s", cost.time.value).field("low_s", cost.low.value).field("high_s", cost.high.value);
-    json.field("total_s", priced.total.value).field("bound", name_of(cost.bound));
-    json.field("evidence", name_of(cost.evidence)).field("tile_m", cost.tile_m).field("tile_n", cost.tile_n);
-    json.field("split_k", cost.split_k).field("waves", cost.waves);
-    write_terms(json, cost.terms);
-    json.end();
-}
-
 void write_plan(JsonWriter& json, const Plan& plan, const Device& device) {
     json.object();
     json.key("workload").object();
@@ -80,12 +64,31 @@ void write_budget(JsonWriter& json, const PlanAnswer& answer) {
 
 }  // namespace
 
+void write_kernel(JsonWriter& json, const PricedOp& priced) {
+    const Op& op = priced.op;
+    const Cost& cost = priced.cost;
+    json.field("name", op.name).field("pass", name_of(op.pass));
+    if (!op.origin.empty()) json.field("part_of", op.origin);
+    std::visit(WriteWork{json}, op.work);
+    json.field("count", op.count).field("flops", flops(op).value);
+    json.field("read_bytes", bytes_read(op).value).field("written_bytes", bytes_written(op).value);
+    json.field("time_s", cost.time.value).field("low_s", cost.low.value).field("high_s", cost.high.value);
+    json.field("total_s", priced.total.value).field("bound", name_of(cost.bound));
+    json.field("evidence", name_of(cost.evidence)).field("tile_m", cost.tile_m).field("tile_n", cost.tile_n);
+    json.field("split_k", cost.split_k).field("waves", cost.waves);
+    write_terms(json, cost.terms);
+}
+
 std::string predict_json(const Prediction& prediction) {
     JsonWriter json;
     open_document(json, "tilewright.predict/2", prediction);
     write_summary(json, prediction);
     json.key("kernels").array();
-    for (const PricedOp& priced : prediction.kernels.ops) write_kernel(json, priced);
+    for (const PricedOp& priced : prediction.kernels.ops) {
+        json.object().field("component", name_of(priced.op.component));
+        write_kernel(json, priced);
+        json.end();
+    }
     json.end();
     write_texts(json, "used", prediction.used);
     return json.end().take();

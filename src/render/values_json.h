@@ -13,6 +13,7 @@ void write_device(JsonWriter& json, const Device& device);
 
 /// A prediction without its kernels.
 void write_summary(JsonWriter& json, const Prediction& prediction);
+void write_kernel(JsonWriter& json, const PricedOp& priced);
 void write_terms(JsonWriter& json, const std::array<Seconds, term_count>& terms);
 void write_texts(JsonWriter& json, std::string_view key, const std::vector<std::string>& texts);
 void write_findings(JsonWriter& json, const std::vector<Finding>& findings);

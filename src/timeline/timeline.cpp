@@ -96,7 +96,7 @@ Timeline schedule_steady(std::span<const Stretch> step, std::int64_t queue) {
         time = took;
         if (even) break;
     }
-    return timeline(time);
+    return timeline(std::max({time, load.busy, load.worked}));  // rounding aside, it is no less
 }
 
 Pace pace_of(std::span<const Stretch> step) {

@@ -1,0 +1,72 @@
+// The answer about a captured graph: its kernels priced on a GPU, issued by a host, by op, module and pass.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tilewright/capture.h"
+#include "tilewright/cost.h"
+#include "tilewright/timeline.h"
+
+namespace tilewright {
+
+/// What issuing a recorded op costs the host, on the machine it was measured on.
+struct IssueCosts {
+    Seconds forward{15.6e-6}, forward_view{7.7e-6};    ///< an op that launches kernels, one that does not
+    Seconds backward{28.5e-6}, backward_view{9.2e-6};  ///< the same in the backward pass
+    Seconds update_tensor{2.6e-6};                     ///< of the optimizer, a parameter tensor
+    Seconds wait{15e-6};                               ///< of a value read back, beside waiting for it
+    double spread = 1.5;  ///< between the fast and the slow moments of such machines: 90% lie within
+};
+
+struct CaptureQuestion {
+    std::shared_ptr<const Capture> capture;
+    Device device;
+    Profile profile;
+    Clock clock = Clock::Sustained;
+    IssueCosts host;
+    double host_scale = 1.0;        ///< how many times longer this machine's host takes
+    std::vector<std::string> used;  ///< files that were used in place of built-in data; the answer repeats them
+};
+
+/// One kernel of the step, in all its calls.
+struct CapturedKernel {
+    PricedOp priced;
+    bool by_bytes = false;  ///< nothing was known of its op but the bytes
+};
+
+/// What the calls of modules take whose paths differ in indices only: "model.layers.*.mlp.up_proj".
+struct CapturedModule {
+    std::string path;
+    Seconds forward, backward;  ///< the second with the update
+    std::int64_t calls = 0;
+};
+
+struct CapturePrediction {
+    std::shared_ptr<const Capture> capture;  ///< its strings are the names of the kernels
+    Device device;
+    std::string profile_source;
+    Evidence evidence = Evidence::Assumed;
+    std::vector<std::string> used;
+
+    std::vector<CapturedKernel> kernels;  ///< slowest first
+    std::vector<CapturedModule> modules;  ///< slowest first
+    std::vector<std::string> by_bytes;    ///< ops that could only be priced by their bytes
+    Seconds by_bytes_time;
+    std::int64_t launches = 0, views = 0;
+
+    Timeline timeline;        ///< of one step of many, as a stopwatch shows it
+    Seconds low, high;        ///< of its time: 90% interval
+    bool host_bound = false;  ///< the GPU idles over a tenth of the step
+    double host_scale = 1.0;
+    double tokens_per_step = 0, tokens_per_s = 0;
+    Flops flops;
+    double mfu = 0;
+    Bytes allocated;  ///< tensors and workspaces at their peak: what the framework's counter shows
+    bool fits = true;
+};
+
+CapturePrediction predict(const CaptureQuestion& question);
+
+}  // namespace tilewright

@@ -1,0 +1,62 @@
+// `predict GRAPH.json`: what was recorded is not for flags to change.
+#include "cli/captured.h"
+
+#include <memory>
+
+#include "cli/files.h"
+#include "cli/options.h"
+#include "read/capture_file.h"
+#include "render/captured.h"
+
+namespace tilewright::cli {
+namespace {
+
+/// Flags that a captured graph takes.
+bool is_taken(std::string_view flag) {
+    static constexpr std::string_view taken[] = {"--gpu",   "--cluster", "--device-file", "--profile",
+                                                 "--clock", "--why",     "--json",        "--host-scale"};
+    return std::find(std::begin(taken), std::end(taken), flag) != std::end(taken);
+}
+
+}  // namespace
+
+bool is_captured(const std::string& operand) {
+    if (!is_file(operand)) return false;
+    const Result<std::string> bytes = read_whole(operand);
+    return bytes && read::looks_like_capture(*bytes);
+}
+
+Result<int> predict_captured(const Arguments& arguments, Session& session) {
+    const std::string& path = arguments.operands[0];
+    Problems problems;
+    for (const auto& [flag, value] : arguments.flags) {
+        if (!is_taken(flag))
+            problems.push_back({flag, 0, "would change what " + path + " recorded",
+                                "record another graph, or name the shape instead of the file"});
+    }
+    const Result<std::string> bytes = read_whole(path);
+    if (!bytes) return bytes.problems();
+    Result<Capture> capture = read::read_capture(*bytes, path);
+    Result<FoundDevice> device = device_of(arguments);
+    if (!capture) problems.insert(problems.end(), capture.problems().begin(), capture.problems().end());
+    if (!device) problems.insert(problems.end(), device.problems().begin(), device.problems().end());
+    CaptureQuestion question;
+    question.host_scale = arguments.real("--host-scale").value_or(1.0);
+    if (!(question.host_scale > 0 && question.host_scale <= 1000))
+        problems.push_back({"--host-scale", 0, "is not between 0 and 1000", "2 means a host that takes twice as long"});
+    if (!problems.empty()) return problems;
+    question.capture = std::make_shared<const Capture>(std::move(*capture));
+    question.device = std::move(device->device);
+    question.profile = std::move(device->profile);
+    question.clock = arguments.choice<Clock>("--clock").value_or(Clock::Sustained);
+    for (const std::string& origin : {device->origin, device->profile_origin}) {
+        if (origin != built_in) question.used.push_back(origin);
+    }
+    const CapturePrediction prediction = predict(question);
+    session.out = arguments.has("--json")
+                      ? render::captured_json(prediction)
+                      : render::captured_text(prediction, arguments.has("--why"), session.out_style);
+    return exit_fine;
+}
+
+}  // namespace tilewright::cli
