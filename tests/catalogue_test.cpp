@@ -1,15 +1,39 @@
 // The catalogue against the published checkpoints: every built-in model is valid, names its source and has exactly the
-// parameters of its checkpoint. GPT-3 has none, so our count stands beside the size its paper states.
+// parameters of its checkpoint. GPT-3 has none, so our count stands beside the size its paper states. The newer models
+// are compared with their published configuration in tests/configs, and with what transformers' own class counts for it
+// (bench/meta_counts.py).
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <set>
 #include <string>
 
+#include "read/document.h"
 #include "tilewright/read.h"
 
 namespace tilewright {
 namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path configs = fs::path(TILEWRIGHT_SOURCE_DIR) / "tests/configs";
+
+/// Models with a published configuration in tests/configs.
+std::set<std::string> configured() {
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(configs)) {
+        if (entry.path().extension() == ".json") names.insert(entry.path().stem().string());
+    }
+    return names;
+}
+
+std::string text_of(const fs::path& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), {}};
+}
 
 /// Stored elements of the checkpoint named in the model's file, a tied head counted once.
 const std::map<std::string, std::int64_t> published{
@@ -62,7 +86,7 @@ std::int64_t parameters(const std::string& name) {
 }
 
 TEST(Catalogue, HoldsExactlyTheModelsListedHere) {
-    std::set<std::string> listed;
+    std::set<std::string> listed = configured();
     for (const auto& [name, total] : published) listed.insert(name);
     for (const auto& [name, stated] : gpt3) listed.insert(name);
     const auto built_in = model_names();
@@ -84,6 +108,55 @@ TEST(Catalogue, CountsEqualThePublishedCheckpoints) {
     for (const auto& [name, total] : published) EXPECT_EQ(parameters(name), total) << name;
 }
 
+TEST(Catalogue, PublishedConfigurationsGiveTheCatalogueShapes) {
+    EXPECT_GE(configured().size(), 35u);
+    for (const std::string& name : configured()) {
+        SCOPED_TRACE(name);
+        const auto file = read_shape(text_of(configs / (name + ".json")), name + ".json");
+        ASSERT_TRUE(file.ok()) << file.problems().front().what;
+        auto built_in = find_model(name);
+        ASSERT_TRUE(built_in.ok());
+        built_in->source = file->shape.source;
+        EXPECT_EQ(file->shape, *built_in);
+    }
+}
+
+TEST(Catalogue, CountsEqualTheClassesOfTransformers) {
+    if (!fs::exists(configs / "counts.jsonl")) GTEST_SKIP() << "bench/meta_counts.py writes tests/configs/counts.jsonl";
+    std::ifstream lines(configs / "counts.jsonl");
+    std::set<std::string> counted;
+    for (std::string line; std::getline(lines, line);) {
+        const auto row = read::read_json(line, "counts.jsonl");
+        ASSERT_TRUE(row.ok());
+        const std::string name = *row->find("name")->as<std::string>();
+        const std::int64_t stored = *row->find("stored")->as<std::int64_t>();
+        EXPECT_EQ(parameters(name), stored) << name;
+        counted.insert(name);
+    }
+    EXPECT_EQ(counted, configured());
+}
+
+TEST(Catalogue, NamesForgive) {
+    const std::map<std::string, std::string> spellings{{"meta-llama/Llama-3.1-8B", "llama-3.1-8b"},
+                                                       {"Llama3.1 8B", "llama-3.1-8b"},
+                                                       {"LLAMA_3_1_8B", "llama-3.1-8b"},
+                                                       {"Llama-3.1-8B-Instruct", "llama-3.1-8b"},
+                                                       {"allenai/OLMo-2-1124-7B", "olmo-2-7b"},
+                                                       {"google/gemma-3-27b-it", "gemma-3-27b"},
+                                                       {"meta-llama/Llama-4-Scout-17B-16E-Instruct", "llama-4-scout"},
+                                                       {"mistralai/Mixtral-8x22B-v0.1", "mixtral-8x22b"},
+                                                       {"EleutherAI/pythia-1b", "pythia-1b"},
+                                                       {"moonshotai/Kimi-K2-Instruct", "kimi-k2"}};
+    for (const auto& [spelling, name] : spellings) {
+        const auto shape = find_model(spelling);
+        ASSERT_TRUE(shape.ok()) << spelling;
+        EXPECT_EQ(shape->name, name) << spelling;
+    }
+    EXPECT_FALSE(find_model("llama-3.1-9b").ok());
+    EXPECT_FALSE(find_model("").ok());
+    EXPECT_FALSE(find_model("/").ok());
+}
+
 TEST(Catalogue, Gpt3CountsAreNearThePaper) {
     for (const auto& [name, stated] : gpt3) {
         EXPECT_EQ(parameters(name), stated.exact) << name;
@@ -92,7 +165,9 @@ TEST(Catalogue, Gpt3CountsAreNearThePaper) {
 }
 
 TEST(Catalogue, ActiveParametersAreNearThePapers) {
-    const std::map<std::string, double> stated{{"mixtral-8x7b", 13e9}, {"qwen3-30b-a3b", 3.3e9}, {"deepseek-v3", 37e9}};
+    const std::map<std::string, double> stated{
+        {"mixtral-8x7b", 13e9},     {"qwen3-30b-a3b", 3.3e9}, {"deepseek-v3", 37e9},     {"llama-4-scout", 17e9},
+        {"llama-4-maverick", 17e9}, {"kimi-k2", 32.6e9},      {"qwen3-235b-a22b", 22e9}, {"mixtral-8x22b", 39e9}};
     for (const auto& [name, active] : stated) {
         const auto shape = find_model(name);
         ASSERT_TRUE(shape.ok()) << name;

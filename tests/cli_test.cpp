@@ -136,6 +136,7 @@ INSTANTIATE_TEST_SUITE_P(Cli, Transcript, testing::ValuesIn(transcript_names()),
 TEST(Cli, HelpIsComplete) {
     for (const auto& verb : tilewright::cli::verbs()) {
         const std::string page = run("tilewright " + std::string(verb.name) + " --help").out;
+        EXPECT_EQ(run("tilewright help " + std::string(verb.name)).out, page);
         EXPECT_NE(page.find("\n  tilewright " + std::string(verb.name)), page.npos) << "no example in " << page;
         for (const auto& group : verb.flags()) {
             for (const auto& flag : group.flags) EXPECT_NE(page.find(flag.name), page.npos) << flag.name << page;
@@ -201,6 +202,7 @@ TEST(Cli, VersionIsTheProjects) {
     const std::string cmake = slurp(root / "CMakeLists.txt");
     const std::string mark = "project(Tilewright VERSION ";
     const std::size_t from = cmake.find(mark) + mark.size();
+    EXPECT_EQ(run("tilewright -V").out, run("tilewright --version").out);
     EXPECT_EQ(run("tilewright --version").out, "tilewright " + cmake.substr(from, cmake.find(' ', from) - from) + "\n");
 }
 

@@ -3,12 +3,12 @@
 #   bench/quality/run.sh OUT SECONDS
 # OUT/results.jsonl starts with bench/quality/results.jsonl and what an earlier turn on this machine left, so that
 # finished runs are not repeated; every run is there as soon as it has ended. The tokens are kept in CACHE (default
-# /tmp/tilewright-quality). OUT gets tokenizer.json too where the repository has none, corpus.json and log.txt.
+# tilewright-quality in the user's cache folder). OUT gets tokenizer.json too where the repository has none, corpus.json and log.txt.
 set -u -o pipefail
 [ $# -eq 2 ] || { sed -n '2,6p' "$0" | sed 's/^# //'; exit 2; }
 end=$((SECONDS + $2)) out=$1
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-cache=${CACHE:-/tmp/tilewright-quality}
+cache=${CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/tilewright-quality}
 device=${DEVICE:-cuda}
 export PYTHONUNBUFFERED=1 TOKENIZERS_PARALLELISM=true
 mkdir -p "$out" "$cache"

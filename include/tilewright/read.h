@@ -22,8 +22,11 @@ struct ShapeFile {
     std::vector<std::string> assumed;  ///< one line each; shown as warnings
 };
 
+/// Whether a reader may go on where a file says things that it does not understand.
+enum class Assume { No, Yes };
+
 /// Our TOML form, or a Hugging Face config.json, told apart by content. `where` is the name used in problems.
-Result<ShapeFile> read_shape(std::string_view bytes, const std::string& where);
+Result<ShapeFile> read_shape(std::string_view bytes, const std::string& where, Assume assume = Assume::No);
 
 /// Our TOML form of a data sheet.
 Result<Device> read_device(std::string_view bytes, const std::string& where);
@@ -40,7 +43,8 @@ std::vector<std::string> model_names();
 std::vector<std::string> device_names();
 std::vector<std::string> cluster_names();
 
-/// A built-in by name (devices also by alias: "h100"); an unknown name is answered with the nearest ones.
+/// A built-in by name (devices also by alias: "h100"); an unknown name is answered with the nearest ones. Names of
+/// models forgive: case, punctuation, the owner, the checkpoint's own spelling and endings such as -Instruct.
 Result<Shape> find_model(std::string_view name);
 Result<Device> find_device(std::string_view name);
 Result<Cluster> find_cluster(std::string_view name);

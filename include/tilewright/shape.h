@@ -17,13 +17,14 @@ enum class BlockForm { Sequential, Parallel };
 enum class NormKind { Layer, Rms };
 enum class Positions { None, Learned, Rotary, Alibi };
 
-/// A mixture of experts in place of the MLP, in every layer after the first `dense_layers`.
+/// A mixture of experts in place of the MLP, in every layer after the first `dense_layers`, or in one of `every`.
 struct Experts {
     std::int64_t count = 0;         ///< routed experts
     std::int64_t active = 0;        ///< routed experts a token visits
     std::int64_t ffn = 0;           ///< width of one routed expert
     std::int64_t shared_ffn = 0;    ///< width of the always-on expert (all shared ones together); 0 for none
     std::int64_t dense_layers = 0;  ///< leading layers with a plain MLP of width Shape::ffn
+    std::int64_t every = 1;         ///< after those, one layer in this many has experts: the last of each (Llama 4)
     bool router_bias = false;       ///< one learned correction per expert (DeepSeek-V3)
 
     friend bool operator==(const Experts&, const Experts&) = default;
@@ -58,6 +59,7 @@ struct Norms {
     bool final = true;       ///< one after the last layer
     bool embedding = false;  ///< one after the embedding (BLOOM)
     bool query_key = false;  ///< one over each head of q and of k (Qwen 3)
+    bool query_key_whole = false;  ///< with `query_key`: one over all heads of q together, and of k (OLMo 2)
 
     friend bool operator==(const Norms&, const Norms&) = default;
 };
@@ -76,11 +78,13 @@ struct Shape {
     MlpKind mlp = MlpKind::Plain;
     BlockForm block = BlockForm::Sequential;
     Positions positions = Positions::Rotary;
-    std::int64_t position_rows = 0;  ///< rows of a learned position table; 0 for none
-    std::int64_t embedding_dim = 0;  ///< 0: as `hidden`; otherwise projected in and out (OPT-350M)
-    std::int64_t window = 0;         ///< sliding attention window in tokens; 0 for full attention
-    int windowed_every = 1;          ///< with a window: one layer in this many uses it
-    bool tied = false;               ///< the head shares the embedding's weights
+    std::int64_t position_rows = 0;   ///< rows of a learned position table; 0 for none
+    std::int64_t embedding_dim = 0;   ///< 0: as `hidden`; otherwise projected in and out (OPT-350M)
+    std::int64_t window = 0;          ///< sliding attention window in tokens; 0 for full attention
+    std::int64_t windowed = 1;        ///< with a window: this many layers use it …
+    std::int64_t windowed_every = 1;  ///< … of every so many, the first ones of each (Gemma 3: 5 of 6)
+    bool sinks = false;               ///< one learned logit a head in the softmax of attention (gpt-oss)
+    bool tied = false;                ///< the head shares the embedding's weights
     Biases bias;
     Norms norms;
     std::optional<Experts> experts;
@@ -106,6 +110,10 @@ Problems validate(const Shape& shape);
 
 /// Requires validate(shape) to be empty.
 ParameterCount count_parameters(const Shape& shape);
+
+/// Of the first `layers` layers, those that use the window, and those that have experts.
+std::int64_t windowed_layers(const Shape& shape, std::int64_t layers);
+std::int64_t expert_layers(const Shape& shape, std::int64_t layers);
 
 /// Width of all query heads together, heads * head_dim; it need not equal `hidden`. Requires a valid shape.
 std::int64_t attention_width(const Shape& shape);

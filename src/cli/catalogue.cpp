@@ -18,10 +18,10 @@ bool looks_like_path(const std::string& name) {
            name.ends_with(".json.gz");
 }
 
-Result<FoundShape> read_shape_file(const std::string& path) {
+Result<FoundShape> read_shape_file(const std::string& path, Assume assume) {
     const Result<std::string> bytes = read_whole(path);
     if (!bytes) return bytes.problems();
-    Result<ShapeFile> file = read_shape(*bytes, path);
+    Result<ShapeFile> file = read_shape(*bytes, path, assume);
     if (!file) return file.problems();
     file->shape.name = printable(file->shape.name);
     return FoundShape{std::move(*file), path};
@@ -97,12 +97,12 @@ Result<FoundDevice> learnt(Result<FoundDevice> sheet, const std::string& given) 
 
 }  // namespace
 
-Result<FoundShape> find_shape(const std::string& name) {
-    if (name == "-" || looks_like_path(name)) return read_shape_file(name);
-    if (const std::string own = user_file("models", name); !own.empty()) return read_shape_file(own);
+Result<FoundShape> find_shape(const std::string& name, Assume assume) {
+    if (name == "-" || (looks_like_path(name) && is_file(name))) return read_shape_file(name, assume);
+    if (const std::string own = user_file("models", name); !own.empty()) return read_shape_file(own, assume);
     Result<Shape> shape = find_model(name);
     if (shape) return FoundShape{{std::move(*shape), {}, {}}, built_in};
-    if (is_file(name)) return read_shape_file(name);
+    if (looks_like_path(name) || is_file(name)) return read_shape_file(name, assume);
     return unknown("model", name, all_models());
 }
 

@@ -23,7 +23,7 @@ struct FoundDevice {
 inline constexpr const char* built_in = "built in";
 
 /// SHAPE as the command line takes it: a catalogue name, a path, or "-" for stdin.
-Result<FoundShape> find_shape(const std::string& name);
+Result<FoundShape> find_shape(const std::string& name, Assume assume = Assume::No);
 
 /// A device by name or alias, without what was learnt of it.
 Result<FoundDevice> find_data_sheet(const std::string& name);

@@ -121,8 +121,8 @@ std::string overview_text(const Style& style) {
     table.append_to(out, style);
     append_title(out, "Flags", style);
     render::Table flags({{""}, {"", render::Align::Left, true}});
-    flags.row({"--help", "this page; after a verb, the page of that verb"});
-    flags.row({"--version", "the version"});
+    flags.row({"-h, --help", "this page; after a verb, or as `tilewright help VERB`, the page of that verb"});
+    flags.row({"-V, --version", "the version"});
     flags.append_to(out, style);
     append_title(out, "Exit codes", style);
     render::append_paragraph(out,

@@ -96,6 +96,8 @@ const std::vector<WorkloadFlag>& workload_table() {
     return table;
 }
 
+constexpr const char* assume_flag = "--assume";
+
 void append(Problems& problems, const Problems& more) { problems.insert(problems.end(), more.begin(), more.end()); }
 
 /// `where` turned from a field's name into what the user can change: the flag given, or the shape and its field.
@@ -167,6 +169,8 @@ FlagGroup shape_flags() {
     group.flags.push_back({"--positions", choices<Positions>(), "how positions are told", Kind::Choice});
     group.flags.push_back({"--norm", choices<NormKind>(), "kind of norm", Kind::Choice});
     group.flags.push_back({"--tied", "yes|no", "whether the head shares the embedding's weights", Kind::Choice});
+    group.flags.push_back(
+        {assume_flag, "", "go on with a file that is not understood, and say what was assumed", Kind::Switch});
     return group;
 }
 
@@ -184,7 +188,7 @@ void apply_shape_flags(const Arguments& arguments, Shape& shape) {
     const FlagGroup group = shape_flags();
     for (const Flag& flag : group.flags) {
         const auto value = arguments.text(flag.name);
-        if (!value) continue;
+        if (!value || flag.name == assume_flag) continue;
         const bool searched = *value == "both" || value->find_first_of(",.") != std::string::npos;  // a list or a range
         if (!searched) shape.name += " " + flag.name + " " + *value;
     }
@@ -201,7 +205,7 @@ void apply_shape_flags(const Arguments& arguments, Shape& shape) {
 bool overrides_shape(const Arguments& arguments) {
     const FlagGroup group = shape_flags();
     return std::any_of(group.flags.begin(), group.flags.end(),
-                       [&](const Flag& flag) { return arguments.has(flag.name); });
+                       [&](const Flag& flag) { return flag.name != assume_flag && arguments.has(flag.name); });
 }
 
 Result<FoundDevice> device_of(const Arguments& arguments) {
@@ -223,7 +227,7 @@ Result<Question> make_question(const Arguments& arguments, const std::string& na
                                Overrides overrides) {
     Question question;
     Problems problems;
-    Result<FoundShape> found = find_shape(name);
+    Result<FoundShape> found = find_shape(name, arguments.has(assume_flag) ? Assume::Yes : Assume::No);
     Result<FoundDevice> device = device_of(arguments);
     if (!found) append(problems, found.problems());
     if (!device) append(problems, device.problems());

@@ -52,9 +52,10 @@ int dispatch(std::span<const std::string> typed, Session& session) {
                                "gpt3-2.7b --gpu h200"}});
     }
     const std::string& word = typed.front();
-    if (asks_help(typed)) session.out = overview_text(session.out_style);
-    if (word == "--version") session.out = "tilewright " + std::string(version) + "\n";
+    if (asks_help(typed) || (word == "help" && typed.size() == 1)) session.out = overview_text(session.out_style);
+    if (word == "--version" || word == "-V") session.out = "tilewright " + std::string(version) + "\n";
     if (!session.out.empty()) return deliver(session) ? exit_fine : exit_bad_input;
+    if (word == "help" && typed.size() == 2) return dispatch(std::vector<std::string>{typed[1], "--help"}, session);
     const Verb* verb = find_verb(word);
     if (verb == nullptr) return fail(session, {unknown_verb(word)});
     const auto rest = typed.subspan(1);

@@ -105,9 +105,10 @@ void query_key_norms(Builder& b, const Widths& w) {
     if (!b.shape.norms.query_key) return;
     const double kept = rotates(b.shape) && b.runtime.rotary != Fusion::Epilogue ? 0 : 1;
     for (const std::int64_t width : {w.query, w.key}) {
+        const std::int64_t normed = b.shape.norms.query_key_whole ? width : w.head;
         b.norm({.names = {"query key norm", "query key norm backward"},
-                .rows = b.tokens * (width / w.head),
-                .width = w.head,
+                .rows = b.tokens * (width / normed),
+                .width = normed,
                 .saved = kept});
     }
 }
@@ -192,7 +193,7 @@ struct Span {
 std::vector<Span> spans(const Builder& b) {
     const Shape& s = b.shape;
     const bool windowed = s.window > 0 && s.window < b.kv_len;
-    const std::int64_t narrow = windowed ? ceil_div(b.count, s.windowed_every) : 0;
+    const std::int64_t narrow = windowed ? windowed_layers(s, b.count) : 0;
     std::vector<Span> result;
     for (const auto& [window, layers_with] : {std::pair{s.window, narrow}, {std::int64_t{0}, b.count - narrow}}) {
         if (layers_with == 0) continue;

@@ -204,6 +204,7 @@ OpGraph lower_layer(const Shape& shape, const Workload& workload) {
     Shape one = shape;
     one.layers = 1;
     if (one.experts) one.experts->dense_layers = 0;
+    if (one.experts) one.experts->every = 1;
     Workload whole_layer = workload;
     whole_layer.parallel.pp = 1;
     Builder b(one, whole_layer);

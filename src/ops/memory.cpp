@@ -69,7 +69,7 @@ Bytes kv_cache(const Shape& local, const Workload& work) {
     if (work.phase == Phase::Train) return {};
     const std::int64_t length = work.kv_len > 0 ? work.kv_len : work.seq;
     const bool windowed = local.window > 0 && local.window < length;
-    const double narrow = windowed ? static_cast<double>(ceil_div(local.layers, local.windowed_every)) : 0;
+    const double narrow = windowed ? static_cast<double>(windowed_layers(local, local.layers)) : 0;
     const double full = static_cast<double>(local.layers) - narrow;
     const double rows = full * static_cast<double>(length) + narrow * static_cast<double>(local.window);
     const std::int64_t value = local.latent ? local.latent->v_dim : local.head_dim;

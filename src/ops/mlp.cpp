@@ -148,7 +148,7 @@ void experts_block(Builder& b, const Experts& experts) {
 
 void mlp_block(Builder& b) {
     const std::int64_t all = b.count;
-    const std::int64_t dense = b.shape.experts ? std::min(all, b.shape.experts->dense_layers) : all;
+    const std::int64_t dense = all - expert_layers(b.shape, all);
     if (dense > 0) {
         b.count = dense;
         mlp(b, {dense_names, b.shape.ffn, b.tokens, 0});

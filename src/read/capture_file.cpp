@@ -266,7 +266,7 @@ ShapeFile shape_of_capture(const Value& root, Report& report) {
     Object& members = std::get<Object>(known.data);
     std::erase_if(members, [](const Member& member) { return member.key == "model_type"; });
     members.push_back({"model_type", {name->line, std::string(family)}});
-    ShapeFile file = read_hugging_face(known, report);
+    ShapeFile file = read_hugging_face(known, Assume::No, report);
     Fields fields(*program, "program", report);
     Workload workload;
     const std::string phase = fields.text("phase").value_or("");

@@ -48,10 +48,54 @@ Result<Cluster> find_cluster(std::string_view name) {
                    near.empty() ? "use " + join_or(known) + ", or a path to a file" : near};
 }
 
+namespace {
+
+/// The name as people write it, without what does not distinguish: owner, case, punctuation, and how it was tuned.
+std::string bare(std::string_view name) {
+    name = name.substr(name.find_last_of('/') + 1);
+    std::string letters;
+    for (const char c : name) {
+        if (c >= 'A' && c <= 'Z') letters += static_cast<char>(c - 'A' + 'a');
+        if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) letters += c;
+    }
+    for (bool cut = true; cut;) {
+        cut = false;
+        for (const std::string_view ending : {"instruct", "chat", "base", "hf", "it", "pt", "original"}) {
+            if (!letters.ends_with(ending) || letters.size() == ending.size()) continue;
+            letters.resize(letters.size() - ending.size());
+            cut = true;
+        }
+    }
+    return letters;
+}
+
+/// The checkpoint that a model's file names as its source; empty when it names none.
+std::string_view checkpoint_of(std::string_view text) {
+    constexpr std::string_view lead = "checkpoint ";
+    const std::size_t at = text.find(lead);
+    if (at == text.npos) return {};
+    const std::string_view rest = text.substr(at + lead.size());
+    return rest.substr(0, rest.find_first_of("\"; ,"));
+}
+
+/// The one built-in model that the name can mean; null when there is none.
+const embedded::File* find_forgiving(std::string_view name) {
+    const std::string wanted = bare(name);
+    const auto files = embedded::models();
+    const auto named = std::find_if(files.begin(), files.end(), [&](const auto& f) { return bare(f.name) == wanted; });
+    if (named != files.end()) return &*named;
+    const auto sourced = std::find_if(files.begin(), files.end(),
+                                      [&](const auto& file) { return bare(checkpoint_of(file.text)) == wanted; });
+    return sourced == files.end() || wanted.empty() ? nullptr : &*sourced;
+}
+
+}  // namespace
+
 Result<Shape> find_model(std::string_view name) {
     const embedded::File* file = find(embedded::models(), name);
+    if (file == nullptr) file = find_forgiving(name);
     if (file == nullptr) return unknown("model", name, model_names());
-    Result<ShapeFile> shape = read_shape(file->text, std::string(name) + ".toml");
+    Result<ShapeFile> shape = read_shape(file->text, std::string(file->name) + ".toml");
     if (!shape) return shape.problems();
     return std::move(shape->shape);
 }

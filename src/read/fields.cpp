@@ -106,14 +106,21 @@ int Fields::line_of(std::string_view key) const {
     return value == nullptr ? 0 : value->line;
 }
 
-void Fields::reject_unknown() {
+std::vector<const Member*> Fields::unasked() const {
+    std::vector<const Member*> found;
     const auto* members = table_.as<Object>();
-    if (members == nullptr) return;
-    for (const Member& member : *members) {
-        if (std::find(asked_.begin(), asked_.end(), member.key) != asked_.end()) continue;
-        const std::string near = did_you_mean(member.key, asked_);
-        report_.add(member.value.line,
-                    "the key " + quoted(member.key) + " is not known" + (name_.empty() ? "" : " in " + name_),
+    for (std::size_t i = 0; members != nullptr && i < members->size(); ++i) {
+        const Member& member = (*members)[i];
+        if (std::find(asked_.begin(), asked_.end(), member.key) == asked_.end()) found.push_back(&member);
+    }
+    return found;
+}
+
+void Fields::reject_unknown() {
+    for (const Member* member : unasked()) {
+        const std::string near = did_you_mean(member->key, asked_);
+        report_.add(member->value.line,
+                    "the key " + quoted(member->key) + " is not known" + (name_.empty() ? "" : " in " + name_),
                     near.empty() ? "remove it; the keys are " + join_or(asked_) : near);
     }
 }

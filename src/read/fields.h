@@ -86,6 +86,9 @@ public:
     /// The line of a key, 0 when it is absent.
     int line_of(std::string_view key) const;
 
+    /// The keys that were never asked for, with their values.
+    std::vector<const Member*> unasked() const;
+
     /// Reports every key that was never asked for.
     void reject_unknown();
 

@@ -18,8 +18,9 @@ std::string_view Config::present(const char* field, Keys keys) {
         if (first.empty()) {
             first = key;
             lines_[field] = fields_.line_of(key);
-        } else if (!told) {
-            compare(first, key);
+        } else {
+            fields_.ask(key);
+            if (!told) compare(first, key);
         }
     }
     return first;
@@ -61,7 +62,7 @@ std::string Config::text(std::string_view key) {
 }
 
 const Array* Config::list(std::string_view key) {
-    const Value* value = root_.find(key);
+    const Value* value = fields_.ask(key);
     if (value == nullptr || value->as<Null>() != nullptr) return nullptr;
     if (value->as<Array>() == nullptr) fields_.refuse(key, "a list");
     return value->as<Array>();
@@ -70,6 +71,13 @@ const Array* Config::list(std::string_view key) {
 void Config::refuse(std::string_view key, std::string why) {
     report_.add(fields_.line_of(key), std::string(key) + ": " + std::move(why),
                 "write the nearest shape in the TOML form (docs/shapes.md)");
+}
+
+void Config::refuse_type(std::string_view why) {
+    report_.add(fields_.line_of("model_type"),
+                "model_type " + quoted(text("model_type")) + " " + std::string(why) +
+                    ", which is not covered: shapes are decoders of attention and MLPs",
+                "record its graph with tilewright_capture and price that: tilewright predict GRAPH.json --gpu NAME");
 }
 
 int Config::line_of(const std::string& field) const {
@@ -113,6 +121,27 @@ void read_sizes(Config& config, const Family& family, Shape& shape) {
         config.size_or_none("ffn", {"intermediate_size", "n_inner", "ffn_dim", "ffn_hidden_size"}, family.sizes.ffn);
 }
 
+/// "num_experts (line 5), mamba_d_state (line 9)"
+std::string listed(const std::vector<const Member*>& keys) {
+    std::string list;
+    for (const Member* member : keys) {
+        list += (list.empty() ? "" : ", ") + member->key + " (line " + std::to_string(member->value.line) + ")";
+    }
+    return list;
+}
+
+constexpr const char* write_it_out = "write the shape in the TOML form (docs/shapes.md)";
+
+/// Keys that matter and that the family does not know.
+void tell_not_understood(Config& config, std::string_view model_type, Assume assume, Report& report) {
+    const std::vector<const Member*> keys = config.not_understood();
+    if (keys.empty()) return;
+    const std::string what =
+        "keys that matter are not understood in model_type " + quoted(model_type) + ": " + listed(keys);
+    if (assume == Assume::Yes) return config.assume(what + "; read without them");
+    report.add(keys.front()->value.line, what, std::string("--assume reads it without them; or ") + write_it_out);
+}
+
 ShapeFile read_family(Config& config, const Family& family, Report& report) {
     ShapeFile file;
     Shape& shape = file.shape;
@@ -126,16 +155,13 @@ ShapeFile read_family(Config& config, const Family& family, Report& report) {
     const auto line_of = [&](const std::string& field) { return config.line_of(field); };
     derive_sizes(shape);
     report.adopt(validate(report.clean() ? shape : with_stand_ins(shape)), line_of);
-    file.assumed = config.assumed();
     return file;
 }
 
-void assume_unknown(Config& config, const std::string& model_type, const Family& family) {
+void assume_unknown(Config& config, const std::string& said, const Family& family) {
     const bool gpt = &family == &gpt_like;
-    config.assume(
-        (model_type.empty() ? "there is no model_type" : "model_type " + quoted(model_type) + " is not known") +
-        std::string(gpt ? ": read as a GPT-like decoder (plain MLP, layer norms, biases)"
-                        : ": read as a Llama-like decoder (gated MLP, RMS norms, rotary positions)"));
+    config.assume(said + std::string(gpt ? ": read as a GPT-like decoder (plain MLP, layer norms, biases)"
+                                         : ": read as a Llama-like decoder (gated MLP, RMS norms, rotary positions)"));
     if (!config.has("tie_word_embeddings")) config.assume("tie_word_embeddings is absent: taken as true");
     if (!gpt && !config.has("attention_bias")) config.assume("attention_bias is absent: no biases");
     if (!gpt && !config.has("num_key_value_heads")) {
@@ -144,32 +170,51 @@ void assume_unknown(Config& config, const std::string& model_type, const Family&
     if (!config.has("head_dim")) config.assume("head_dim is absent: hidden size over attention heads");
 }
 
-/// An unknown model_type: refused with what is missing, or read as the style its keys suggest.
-ShapeFile read_unknown(Config& config, const std::string& model_type, Report& report) {
-    std::vector<std::string> missing;
+/// Whether the keys are those of GPT-2 rather than of Llama.
+bool looks_like_gpt(const Config& config) {
+    return !config.has("rms_norm_eps") && !config.has("num_key_value_heads") &&
+           (config.has("n_embd") || config.has("layer_norm_epsilon") || config.has("layer_norm_eps") ||
+            config.has("activation_function"));
+}
+
+std::string missing_sizes(const Config& config, bool gpt) {
+    std::string missing;
+    const auto add = [&](std::string_view key) { missing += (missing.empty() ? "" : ", ") + std::string(key); };
     for (const Stated& size : stated) {
-        if (!states(config, size)) missing.emplace_back(*(size.keys.end() - 1));
+        if (!states(config, size)) add(*(size.keys.end() - 1));
     }
-    const bool gpt = !config.has("rms_norm_eps") && !config.has("num_key_value_heads") &&
-                     (config.has("n_embd") || config.has("layer_norm_epsilon") || config.has("layer_norm_eps") ||
-                      config.has("activation_function"));
-    if (!gpt && !config.has("intermediate_size")) missing.emplace_back("intermediate_size");
+    if (!gpt && !config.has("intermediate_size")) add("intermediate_size");
+    return missing;
+}
+
+/// An unknown model_type is refused with what would be needed, or read as the style its keys suggest.
+ShapeFile read_unknown(Config& config, const std::string& model_type, Assume assume, Report& report) {
+    const bool gpt = looks_like_gpt(config);
+    const Family& family = gpt ? gpt_like : llama_like;
+    const std::string said =
+        model_type.empty() ? "there is no model_type" : "model_type " + quoted(model_type) + " is not known";
+    const std::string missing = missing_sizes(config, gpt);
+    std::vector<std::string> known;
+    for (const Family& each : families()) known.emplace_back(each.model_type);
+    const std::string near = did_you_mean(model_type, known);
+    const std::string lead = near.empty() ? "" : near + " ";
     if (!missing.empty()) {
-        std::string list = missing.front();
-        for (std::size_t i = 1; i < missing.size(); ++i) list += ", " + missing[i];
-        std::vector<std::string> known;
-        for (const Family& family : families()) known.emplace_back(family.model_type);
-        const std::string near = did_you_mean(model_type, known);
-        report.add(
-            1,
-            (model_type.empty() ? "no model_type" : "model_type " + quoted(model_type) + " is not known") +
-                ", and keys are missing to read it all the same: " + list,
-            (near.empty() ? "" : near + " ") + "add the keys, or write the shape in the TOML form (docs/shapes.md)");
+        report.add(1, said + ", and keys are missing to read it all the same: " + missing,
+                   lead + "add the keys, or " + write_it_out);
         return {};
     }
-    const Family& family = gpt ? gpt_like : llama_like;
-    assume_unknown(config, model_type, family);
-    return read_family(config, family, report);
+    if (assume == Assume::Yes) {
+        assume_unknown(config, said, family);
+        return read_family(config, family, report);
+    }
+    Report unused{report.where, {}};
+    read_family(config, family, unused);  // marks the keys that would be understood
+    const std::vector<const Member*> keys = config.not_understood();
+    report.add(1,
+               said + ", so nobody has checked what its layers are" +
+                   (keys.empty() ? "" : "; keys that matter and are not understood: " + listed(keys)),
+               lead + "--assume reads it as a " + (gpt ? "GPT" : "Llama") + "-like decoder; or " + write_it_out);
+    return {};
 }
 
 /// A name from _name_or_path ("org/model"), the folder of the file, or the model_type.
@@ -184,22 +229,34 @@ std::string name_of_config(const std::string& path, const std::string& where, co
 
 }  // namespace
 
-ShapeFile read_hugging_face(const Value& root, Report& report) {
+ShapeFile read_hugging_face(const Value& root, Assume assume, Report& report) {
     Config outer(root, report);
     const Value* text_config = root.find("text_config");
     const bool nested = text_config != nullptr && text_config->as<Object>() != nullptr;
     Config config(nested ? *text_config : root, report);
     if (nested) config.assume("only text_config is read: vision and other parts are left out");
-    if (outer.flag("is_encoder_decoder", false)) {
-        outer.refuse("is_encoder_decoder", "encoder-decoder models are not read");
-        return {};
-    }
     const std::string model_type = config.text("model_type");
+    for (Config* each : {&outer, &config}) {
+        if (const std::string_view why = not_covered(each->text("model_type")); !why.empty()) {
+            each->refuse_type(why);
+            return {};
+        }
+    }
     const auto known = families();
     const auto family = std::find_if(known.begin(), known.end(),
                                      [&](const Family& candidate) { return candidate.model_type == model_type; });
-    ShapeFile file =
-        family == known.end() ? read_unknown(config, model_type, report) : read_family(config, *family, report);
+    if (outer.flag("is_encoder_decoder", false)) {
+        outer.refuse_type("is an encoder and a decoder");
+        return {};
+    }
+    ShapeFile file;
+    if (family == known.end()) {
+        file = read_unknown(config, model_type, assume, report);
+    } else {
+        file = read_family(config, *family, report);
+        tell_not_understood(config, model_type, assume, report);
+    }
+    file.assumed = config.assumed();
     if (nested && !config.has("tie_word_embeddings")) {
         file.shape.tied = outer.flag("tie_word_embeddings", file.shape.tied);
     }

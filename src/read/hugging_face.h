@@ -14,8 +14,9 @@
 
 namespace tilewright::read {
 
-/// The shape of a config.json; what it does not say and had to be assumed is in `assumed`.
-ShapeFile read_hugging_face(const Value& root, Report& report);
+/// The shape of a config.json; what it does not say and had to be assumed is in `assumed`. A model_type that is not
+/// known, and keys that matter and are not understood, are problems unless the reader may assume.
+ShapeFile read_hugging_face(const Value& root, Assume assume, Report& report);
 
 using Keys = std::initializer_list<std::string_view>;
 
@@ -36,6 +37,11 @@ public:
     std::string text(std::string_view key);   ///< empty when absent or null
     const Array* list(std::string_view key);  ///< null when absent or null
     void refuse(std::string_view key, std::string why);
+    void refuse_type(std::string_view why);                  ///< this model_type is not covered
+    void ignore(std::string_view key) { fields_.ask(key); }  ///< a key that decides nothing here
+
+    /// Keys of structure (experts, state-space layers, patterns of layers, …) that are set and that nobody asked for.
+    std::vector<const Member*> not_understood() const;
 
     void assume(std::string line) { assumed_.push_back(std::move(line)); }
     const std::vector<std::string>& assumed() const { return assumed_; }
@@ -77,6 +83,13 @@ struct Family {
 
 /// Every family that is known by name.
 std::span<const Family> families();
+
+/// A window that so many of the layers use, in that order; `types` are the words of layer_types.
+void read_window(Config& config, Shape& shape, std::int64_t fallback);
+void spread_window(Shape& shape, std::int64_t windowed, std::int64_t every);
+
+/// Why a model of that type has no shape here ("has state-space layers"); empty when there is no such reason.
+std::string_view not_covered(std::string_view model_type);
 
 /// The two that unknown ones are read as.
 extern const Family llama_like;

@@ -11,41 +11,15 @@ void bias_attention(Config& config, Shape& shape, bool fallback) {
     shape.bias.qkv = shape.bias.projection = config.flag("attention_bias", fallback);
 }
 
-/// A window that `sliding` of the layers use; the shape can say one layer in so many.
-void spread_window(Config& config, Shape& shape, std::int64_t sliding) {
-    if (sliding <= 0 || shape.layers <= 0) {
-        shape.window = 0;
-        return;
-    }
-    shape.windowed_every = static_cast<int>(std::max<std::int64_t>(1, shape.layers / sliding));
-    if (sliding * shape.windowed_every == shape.layers) return;
-    config.assume(std::to_string(sliding) + " of " + std::to_string(shape.layers) +
-                  " layers use the sliding window: taken as one in " + std::to_string(shape.windowed_every));
-}
-
-std::int64_t count_sliding(const Array& layer_types) {
-    return std::count_if(layer_types.begin(), layer_types.end(), [](const Value& type) {
-        const auto* word = type.as<std::string>();
-        return word != nullptr && *word == "sliding_attention";
-    });
-}
-
-void read_window(Config& config, Shape& shape, std::int64_t fallback) {
-    shape.window = config.size_or_none("window", {"sliding_window"}, fallback);
-    if (shape.window == 0) return;
-    if (const Array* types = config.list("layer_types")) spread_window(config, shape, count_sliding(*types));
-}
-
 /// Qwen: a switch, and only layers from max_window_layers on.
 void read_qwen_window(Config& config, Shape& shape) {
+    config.ignore("layer_types");
     if (!config.flag("use_sliding_window", false)) return;
     shape.window = config.size_or_none("window", {"sliding_window"}, 4096);
     if (shape.window == 0) return;
-    if (const Array* types = config.list("layer_types")) {
-        spread_window(config, shape, count_sliding(*types));
-    } else {
-        spread_window(config, shape, shape.layers - config.size_or_none("windowed_every", {"max_window_layers"}, 28));
-    }
+    if (config.has("layer_types")) return read_window(config, shape, 4096);
+    const std::int64_t full = config.size_or_none("windowed", {"max_window_layers"}, 28);
+    spread_window(shape, std::max<std::int64_t>(0, shape.layers - full), shape.layers);
 }
 
 void adjust_gpt2(Config& config, Shape& shape) {
@@ -111,6 +85,68 @@ void adjust_mixtral(Config& config, Shape& shape) {
     shape.experts = experts;
 }
 
+void adjust_gpt_oss(Config& config, Shape& shape) {
+    bias_attention(config, shape, true);
+    shape.bias.mlp = true;
+    shape.sinks = true;
+    shape.windowed_every = 2;
+    read_window(config, shape, 128);
+    Experts experts;
+    experts.count = config.size("experts.count", {"num_local_experts", "num_experts"}, 128);
+    experts.active = config.size("experts.active", {"num_experts_per_tok", "experts_per_token"}, 4);
+    experts.ffn = shape.ffn;
+    experts.router_bias = true;
+    shape.experts = experts;
+}
+
+/// Attention within chunks is priced as a window of their size. Every `interleave_moe_layer_step`th layer has experts.
+void adjust_llama4(Config& config, Shape& shape) {
+    bias_attention(config, shape, false);
+    config.ignore("no_rope_layers");
+    config.ignore("layer_types");
+    const std::int64_t interval = config.size("windowed_every", {"no_rope_layer_interval"}, 4);
+    spread_window(shape, interval - 1, interval);
+    shape.window = interval > 1 ? config.size_or_none("window", {"attention_chunk_size"}, 8192) : 0;
+    if (shape.window > 0) config.assume("attention within chunks is priced as a window of their size");
+    if (config.flag("use_qk_norm", true)) config.assume("the norm of q and k, which has no weights, is left out");
+    Experts experts;
+    experts.count = config.size("experts.count", {"num_local_experts"}, 16);
+    experts.active = config.size("experts.active", {"num_experts_per_tok"}, 1);
+    experts.ffn = experts.shared_ffn = shape.ffn;
+    experts.every = config.size("experts.every", {"interleave_moe_layer_step"}, 1);
+    shape.experts = experts;
+    shape.ffn = config.size("ffn", {"intermediate_size_mlp"}, 16384);
+    const Array* sparse = config.list("moe_layers");
+    if (sparse != nullptr && static_cast<std::int64_t>(sparse->size()) != expert_layers(shape, shape.layers)) {
+        config.refuse("moe_layers", "experts in one layer of every so many are all that can be said");
+    }
+}
+
+void adjust_nemotron(Config& config, Shape& shape) {
+    shape.positions = Positions::Rotary;
+    bias_attention(config, shape, false);
+    shape.bias.mlp = config.flag("mlp_bias", false);
+}
+
+void adjust_starcoder2(Config& config, Shape& shape) {
+    shape.positions = Positions::Rotary;
+    const bool bias = config.flag("use_bias", true);
+    shape.bias = {bias, bias, bias, false};
+    read_window(config, shape, 0);
+}
+
+void adjust_olmo2(Config& config, Shape& shape) {
+    bias_attention(config, shape, false);
+    shape.norms.query_key = shape.norms.query_key_whole = true;
+}
+
+/// Some layers without positions: the rotation is priced in all of them.
+void adjust_smollm3(Config& config, Shape& shape) {
+    adjust_llama(config, shape);
+    config.ignore("no_rope_layers");
+    read_qwen_window(config, shape);
+}
+
 void adjust_qwen2(Config& config, Shape& shape) {
     shape.bias.qkv = true;
     read_qwen_window(config, shape);
@@ -146,8 +182,9 @@ void adjust_qwen3_moe(Config& config, Shape& shape) {
     experts.active = config.size("experts.active", {"num_experts_per_tok"}, 8);
     experts.ffn = config.size("experts.ffn", {"moe_intermediate_size"}, 768);
     experts.dense_layers = leading_dense_layers(config);
-    if (config.size("experts.dense_layers", {"decoder_sparse_step"}, 1) != 1) {
-        config.refuse("decoder_sparse_step", "experts in every layer but the first ones are all that can be said");
+    experts.every = config.size("experts.every", {"decoder_sparse_step"}, 1);
+    if (experts.every > 1 && experts.dense_layers > 0) {
+        config.refuse("decoder_sparse_step", "a step beside layers listed as dense cannot be said");
     }
     shape.experts = experts;
 }
@@ -159,6 +196,18 @@ void adjust_gemma2(Config& config, Shape& shape) {
     shape.norms.per_layer = 4;
     shape.windowed_every = 2;
     read_window(config, shape, 4096);
+}
+
+void adjust_gemma3(Config& config, Shape& shape) {
+    bias_attention(config, shape, false);
+    shape.norms.per_layer = 4;
+    shape.norms.query_key = true;
+    const std::int64_t pattern =
+        config.size("windowed_every", {"sliding_window_pattern", "_sliding_window_pattern"}, 6);
+    shape.windowed_every = pattern;
+    shape.windowed = std::max<std::int64_t>(1, pattern - 1);
+    read_window(config, shape, 4096);
+    if (pattern == 1) shape.window = 0;  // every layer is the last of its pattern
 }
 
 void adjust_phi(Config& config, Shape& shape) {
@@ -189,9 +238,7 @@ struct DeepseekDefaults {
     bool router_bias;
 };
 
-void adjust_deepseek(Config& config, Shape& shape, const DeepseekDefaults& defaults) {
-    bias_attention(config, shape, false);
-    read_latent(config, shape);
+void read_routed(Config& config, Shape& shape, const DeepseekDefaults& defaults) {
     Experts experts;
     experts.count = config.size_or_none("experts.count", {"n_routed_experts", "num_experts"}, defaults.routed);
     if (experts.count == 0) return;
@@ -205,6 +252,18 @@ void adjust_deepseek(Config& config, Shape& shape, const DeepseekDefaults& defau
         config.refuse("moe_layer_freq", "experts in every layer but the first ones are all that can be said");
     }
     shape.experts = experts;
+}
+
+void adjust_deepseek(Config& config, Shape& shape, const DeepseekDefaults& defaults) {
+    bias_attention(config, shape, false);
+    read_latent(config, shape);
+    read_routed(config, shape, defaults);
+}
+
+void adjust_glm4_moe(Config& config, Shape& shape) {
+    shape.bias.qkv = config.flag("attention_bias", false);
+    shape.norms.query_key = config.flag("use_qk_norm", false);
+    read_routed(config, shape, {128, 8, 1, 1408, 1, true});
 }
 
 void adjust_deepseek_v2(Config& config, Shape& shape) { adjust_deepseek(config, shape, {64, 0, 2, 1407, 0, false}); }
@@ -239,7 +298,7 @@ constexpr MlpKind gated = MlpKind::Gated;
 
 // clang-format off
 constexpr Family table[] = {
-    // model_type     mlp    tied     vocab  hidden layers heads kv_heads head_dim ffn
+    // model_type   mlp    tied     vocab  hidden layers heads kv_heads head_dim ffn
     {"gpt2",        plain, true,  { 50257,    768,   12,   12,     0,    0,      0}, adjust_gpt2},
     {"opt",         plain, true,  { 50272,    768,   12,   12,     0,    0,   3072}, adjust_opt},
     {"gpt_neox",    plain, false, { 50432,   6144,   44,   64,     0,    0,  24576}, adjust_gpt_neox},
@@ -254,10 +313,20 @@ constexpr Family table[] = {
     {"qwen3_moe",   gated, false, {151936,   2048,   24,   32,     4,    0,   6144}, adjust_qwen3_moe},
     {"gemma",       gated, true,  {256000,   3072,   28,   16,    16,  256,  24576}, adjust_gemma},
     {"gemma2",      gated, true,  {256000,   2304,   26,    8,     4,  256,   9216}, adjust_gemma2},
+    {"gemma3_text", gated, true,  {262208,   2304,   26,    8,     4,  256,   9216}, adjust_gemma3},
+    {"gpt_oss",     gated, false, {201088,   2880,   36,   64,     8,   64,   2880}, adjust_gpt_oss},
+    {"llama4_text", gated, false, {202048,   5120,   48,   40,     8,  128,   8192}, adjust_llama4},
+    {"nemotron",    plain, false, {256000,   6144,   32,   48,     0,    0,  24576}, adjust_nemotron},
+    {"starcoder2",  plain, true,  { 49152,   3072,   30,   24,     2,    0,  12288}, adjust_starcoder2},
+    {"olmo2",       gated, false, { 50304,   4096,   32,   32,     0,    0,  11008}, adjust_olmo2},
+    {"smollm3",     gated, true,  {128256,   2048,   36,   16,     4,    0,  11008}, adjust_smollm3},
+    {"granite",     gated, false, { 32000,   4096,   32,   32,     0,    0,  11008}, adjust_llama},
+    {"glm4_moe",    gated, false, {151552,   4096,   46,   96,     8,  128,  10944}, adjust_glm4_moe},
     {"phi",         plain, false, { 51200,   2048,   24,   32,     0,    0,   8192}, adjust_phi},
     {"phi3",        gated, false, { 32064,   3072,   32,   32,     0,    0,   8192}, adjust_phi3},
     {"deepseek_v2", gated, false, { 32000,   4096,   32,   32,     0,    0,  11008}, adjust_deepseek_v2},
     {"deepseek_v3", gated, false, {129280,   7168,   61,  128,     0,    0,  18432}, adjust_deepseek_v3},
+    {"kimi_k2",     gated, false, {163840,   7168,   61,   64,     0,    0,  18432}, adjust_deepseek_v3},
 };
 // clang-format on
 

@@ -22,7 +22,8 @@ void read_sizes(Fields& fields, Shape& shape) {
     shape.position_rows = fields.integer("position_rows", sizes_or_none).value_or(0);
     shape.embedding_dim = fields.integer("embedding_dim", sizes_or_none).value_or(0);
     shape.window = fields.integer("window", sizes_or_none).value_or(0);
-    shape.windowed_every = static_cast<int>(fields.integer("windowed_every", {1, 1 << 20}).value_or(1));
+    shape.windowed_every = fields.integer("windowed_every", sizes).value_or(1);
+    shape.windowed = fields.integer("windowed", sizes).value_or(1);
 }
 
 void read_switches(Fields& fields, Shape& shape) {
@@ -35,6 +36,8 @@ void read_switches(Fields& fields, Shape& shape) {
     norms.final = fields.flag("final_norm").value_or(norms.final);
     norms.embedding = fields.flag("embedding_norm").value_or(norms.embedding);
     norms.query_key = fields.flag("query_key_norm").value_or(norms.query_key);
+    norms.query_key_whole = fields.flag("query_key_norm_whole").value_or(norms.query_key_whole);
+    shape.sinks = fields.flag("sinks").value_or(shape.sinks);
     Biases& bias = shape.bias;
     bias.qkv = fields.flag("bias_qkv").value_or(bias.qkv);
     bias.projection = fields.flag("bias_projection").value_or(bias.projection);
@@ -50,6 +53,7 @@ Experts read_experts(const Value& table, Report& report) {
     experts.ffn = fields.required_integer("ffn", sizes);
     experts.shared_ffn = fields.integer("shared_ffn", sizes_or_none).value_or(0);
     experts.dense_layers = fields.integer("dense_layers", sizes_or_none).value_or(0);
+    experts.every = fields.integer("every", sizes).value_or(1);
     experts.router_bias = fields.flag("router_bias").value_or(false);
     fields.reject_unknown();
     return experts;
@@ -74,7 +78,8 @@ Shape read_shape_table(const Value& table, Report& report) {
     read_switches(fields, shape);
     if (const Value* experts = fields.table("experts")) shape.experts = read_experts(*experts, report);
     if (const Value* latent = fields.table("latent")) shape.latent = read_latent(*latent, report);
-    const bool needs_ffn = shape.mlp == MlpKind::Gated && !(shape.experts && shape.experts->dense_layers == 0);
+    const bool needs_ffn = shape.mlp == MlpKind::Gated &&
+                           !(shape.experts && shape.experts->dense_layers == 0 && shape.experts->every == 1);
     if (needs_ffn) fields.require("ffn", expected_integer(sizes));
     fields.reject_unknown();
     return shape;
@@ -141,10 +146,10 @@ ShapeFile read_own_shape(const Value& root, Report& report) {
 
 namespace tilewright {
 
-Result<ShapeFile> read_shape(std::string_view bytes, const std::string& where) {
+Result<ShapeFile> read_shape(std::string_view bytes, const std::string& where, Assume assume) {
     if (read::is_gzip(bytes)) {
         const Result<std::string> unpacked = read::gunzip(bytes, where, read::max_document_bytes);
-        return unpacked ? read_shape(*unpacked, where) : Result<ShapeFile>(unpacked.problems());
+        return unpacked ? read_shape(*unpacked, where, assume) : Result<ShapeFile>(unpacked.problems());
     }
     const std::string_view text = read::without_mark(bytes);
     const std::size_t first = text.find_first_not_of(" \t\r\n");
@@ -153,7 +158,7 @@ Result<ShapeFile> read_shape(std::string_view bytes, const std::string& where) {
     if (!root) return root.problems();
     read::Report report{where, {}};
     ShapeFile file = read::is_capture(*root)                  ? read::shape_of_capture(*root, report)
-                     : json && root->find("shape") == nullptr ? read::read_hugging_face(*root, report)
+                     : json && root->find("shape") == nullptr ? read::read_hugging_face(*root, assume, report)
                                                               : read::read_own_shape(*root, report);
     if (!report.clean()) return report.by_line();
     return file;

@@ -39,7 +39,10 @@ mlp = "swiglu"
 positions = "none"
 embedding_dim = 512
 window = 128
-windowed_every = 2
+windowed = 2
+windowed_every = 3
+query_key_norm_whole = true
+sinks = true
 tied = true
 norm = "layer"
 norms_per_layer = 4
@@ -56,6 +59,7 @@ active = 2
 ffn = 500
 shared_ffn = 100
 dense_layers = 1
+every = 3
 router_bias = true
 [shape.latent]
 q_rank = 7
@@ -96,11 +100,13 @@ TEST(ShapeFile, EveryKeyIsRead) {
     expected.positions = Positions::None;
     expected.embedding_dim = 512;
     expected.window = 128;
-    expected.windowed_every = 2;
+    expected.windowed = 2;
+    expected.windowed_every = 3;
+    expected.sinks = true;
     expected.tied = true;
     expected.bias = {true, true, true, true};
-    expected.norms = {NormKind::Layer, 4, false, true, true};
-    expected.experts = Experts{8, 2, 500, 100, 1, true};
+    expected.norms = {NormKind::Layer, 4, false, true, true, true};
+    expected.experts = Experts{8, 2, 500, 100, 1, 3, true};
     expected.latent = Latent{7, 8, 16, 8, 12};
     EXPECT_EQ(file->shape, expected);
     Workload workload{Phase::Decode, 3, 77, 99, Precision::Fp8, {2, 3, 4, 5, 6, 1}, Runtime::Eager};

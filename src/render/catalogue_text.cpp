@@ -50,8 +50,8 @@ Cell name_cell(const std::string& name, const std::string& origin) {
     return origin == "built in" ? Cell(name, Tone::Strong) : Cell(name + " *", Tone::Accent);
 }
 
-void append_origin(std::string& out, const std::string& name, const std::string& origin) {
-    if (origin != "built in") out += fmt::format("* {}: {}\n", name, origin);
+void append_origin(std::string& out, const std::string& name, const std::string& origin, const Style& style) {
+    if (origin != "built in") append_paragraph(out, fmt::format("* {}: {}", name, origin), 2, style);
 }
 
 void append_errors(std::string& out, const std::vector<ErrorLine>& lines, const Style& style) {
@@ -103,7 +103,7 @@ std::string models_text(const std::vector<ListedModel>& models, const Style& sty
                    std::to_string(shape.kv_heads), std::to_string(shape.head_dim),
                    std::to_string(shape.experts ? shape.experts->ffn : shape.ffn), std::to_string(shape.vocab),
                    shape.experts ? fmt::format("{} ×{}", mlp, shape.experts->count) : mlp});
-        append_origin(origins, shape.name, origin);
+        append_origin(origins, shape.name, origin, style);
     }
     std::string out;
     table.append_to(out, style);
@@ -128,7 +128,7 @@ std::string devices_text(const std::vector<ListedDevice>& devices, const Style& 
                    peak_text(device, Precision::Fp8), bytes_text(device.memory), bandwidth_text(device.bandwidth),
                    evidence_text(profile), error_text(profile, "gemm"), error_text(profile, "attention"),
                    error_text(profile, "stream"), interval_text(profile.intervals[0][0])});
-        append_origin(origins, device.name, origin);
+        append_origin(origins, device.name, origin, style);
     }
     std::string out;
     table.append_to(out, style);

@@ -49,6 +49,32 @@ void gemma2(JsonWriter& json, const Shape& shape) {
     window(json, shape);
 }
 
+void gemma3(JsonWriter& json, const Shape& shape) {
+    gemma2(json, shape);
+    json.field("sliding_window_pattern", shape.window > 0 ? shape.windowed_every : 1);
+}
+
+void gpt_oss(JsonWriter& json, const Shape& shape) {
+    gemma2(json, shape);
+    if (!shape.experts) return;
+    json.field("num_local_experts", shape.experts->count).field("num_experts_per_tok", shape.experts->active);
+}
+
+void llama4(JsonWriter& json, const Shape& shape) {
+    attention_bias(json, shape);
+    json.key("attention_chunk_size");
+    shape.window > 0 ? json.value(shape.window) : json.null();
+    if (shape.window > 0) json.field("no_rope_layer_interval", shape.windowed_every);
+    const Experts experts = shape.experts.value_or(Experts{});
+    json.field("intermediate_size", experts.ffn).field("num_local_experts", experts.count);
+    json.field("num_experts_per_tok", experts.active).field("interleave_moe_layer_step", experts.every);
+}
+
+void starcoder2(JsonWriter& json, const Shape& shape) {
+    json.field("use_bias", shape.bias.mlp);
+    window(json, shape);
+}
+
 void mixtral(JsonWriter& json, const Shape& shape) {
     window(json, shape);
     if (!shape.experts) return;
@@ -64,13 +90,7 @@ void qwen3_moe(JsonWriter& json, const Shape& shape) {
     json.end();
 }
 
-void deepseek(JsonWriter& json, const Shape& shape) {
-    attention_bias(json, shape);
-    const Latent latent = shape.latent.value_or(Latent{});
-    json.key("q_lora_rank");
-    latent.q_rank > 0 ? json.value(latent.q_rank) : json.null();
-    json.field("kv_lora_rank", latent.kv_rank).field("qk_nope_head_dim", latent.nope_dim);
-    json.field("qk_rope_head_dim", latent.rope_dim).field("v_head_dim", latent.v_dim);
+void routed(JsonWriter& json, const Shape& shape) {
     const Experts experts = shape.experts.value_or(Experts{});
     json.field("n_routed_experts", experts.count).field("num_experts_per_tok", experts.active);
     json.field("moe_intermediate_size", experts.ffn);
@@ -78,6 +98,21 @@ void deepseek(JsonWriter& json, const Shape& shape) {
     json.field("first_k_dense_replace", experts.dense_layers);
 }
 
+void deepseek(JsonWriter& json, const Shape& shape) {
+    attention_bias(json, shape);
+    const Latent latent = shape.latent.value_or(Latent{});
+    json.key("q_lora_rank");
+    latent.q_rank > 0 ? json.value(latent.q_rank) : json.null();
+    json.field("kv_lora_rank", latent.kv_rank).field("qk_nope_head_dim", latent.nope_dim);
+    json.field("qk_rope_head_dim", latent.rope_dim).field("v_head_dim", latent.v_dim);
+    routed(json, shape);
+}
+
+void glm4_moe(JsonWriter& json, const Shape& shape) {
+    attention_bias(json, shape);
+    json.field("use_qk_norm", shape.norms.query_key);
+    routed(json, shape);
+}
 void phi(JsonWriter& json, const Shape& shape) { json.field("qk_layernorm", shape.norms.query_key); }
 
 constexpr std::string_view size = "hidden_size", deep = "num_hidden_layers", many = "num_attention_heads";
@@ -100,6 +135,15 @@ constexpr ConfigFamily table[] = {
     {"qwen3_moe", "Qwen3MoeForCausalLM", size, deep, many, shared, wide, inner, qwen3_moe},
     {"deepseek_v2", "DeepseekV2ForCausalLM", size, deep, many, shared, "", inner, deepseek},
     {"deepseek_v3", "DeepseekV3ForCausalLM", size, deep, many, shared, "", inner, deepseek},
+    {"gemma3_text", "Gemma3ForCausalLM", size, deep, many, shared, wide, inner, gemma3},
+    {"gpt_oss",  "GptOssForCausalLM",  size, deep, many, shared, wide, inner, gpt_oss},
+    {"llama4_text", "Llama4ForCausalLM", size, deep, many, shared, wide, "intermediate_size_mlp", llama4},
+    {"nemotron", "NemotronForCausalLM", size, deep, many, shared, wide, inner, llama},
+    {"starcoder2", "Starcoder2ForCausalLM", size, deep, many, shared, wide, inner, starcoder2},
+    {"olmo2",    "Olmo2ForCausalLM",   size, deep, many, shared, wide, inner, attention_bias},
+    {"smollm3",  "SmolLM3ForCausalLM", size, deep, many, shared, wide, inner, llama},
+    {"granite",  "GraniteForCausalLM", size, deep, many, shared, wide, inner, llama},
+    {"glm4_moe", "Glm4MoeForCausalLM", size, deep, many, shared, wide, inner, glm4_moe},
     {"gptj",     "GPTJForCausalLM",    "n_embd", "n_layer", "n_head", "", "", "n_inner", nothing},
     {"bloom",    "BloomForCausalLM",   size, "n_layer", "n_head", "", "", "", nothing},
     {"falcon",   "FalconForCausalLM",  size, deep, many, "num_kv_heads", "", "ffn_hidden_size", falcon},

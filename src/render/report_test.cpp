@@ -181,7 +181,7 @@ TEST(Report, JsonIsAsReviewed) {  // one of each kind
     report.serving.points.resize(1);
     report.serving.limits.resize(1);
     report.advice.prediction.errors.resize(1);
-    report.advice.prediction.step.ops.resize(1);
+    report.advice.prediction.kernels.ops.resize(1);
     report.advice.found.kv_front = report.advice.found.parameter_front = {};
     expect_golden("report.json", report_json({report}));
 }

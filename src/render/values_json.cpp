@@ -14,6 +14,8 @@ void write_switches(JsonWriter& json, const Shape& shape) {
     json.field("norm", name_of(shape.norms.kind)).field("norms_per_layer", shape.norms.per_layer);
     json.field("final_norm", shape.norms.final).field("embedding_norm", shape.norms.embedding);
     json.field("query_key_norm", shape.norms.query_key).field("windowed_every", shape.windowed_every);
+    json.field("windowed", shape.windowed).field("query_key_norm_whole", shape.norms.query_key_whole);
+    json.field("sinks", shape.sinks);
     json.field("bias_qkv", shape.bias.qkv).field("bias_projection", shape.bias.projection);
     json.field("bias_mlp", shape.bias.mlp).field("bias_head", shape.bias.head);
 }
@@ -22,7 +24,7 @@ void write_experts(JsonWriter& json, const Experts& experts) {
     json.key("experts").object();
     json.field("count", experts.count).field("active", experts.active).field("ffn", experts.ffn);
     json.field("shared_ffn", experts.shared_ffn).field("dense_layers", experts.dense_layers);
-    json.field("router_bias", experts.router_bias).end();
+    json.field("every", experts.every).field("router_bias", experts.router_bias).end();
 }
 
 void write_latent(JsonWriter& json, const Latent& latent) {

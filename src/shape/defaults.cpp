@@ -20,7 +20,8 @@ Shape default_shape(MlpKind mlp) {
 
 void derive_sizes(Shape& shape) {
     if (shape.kv_heads == 0) shape.kv_heads = shape.heads;
-    if (shape.ffn == 0 && shape.experts && shape.experts->dense_layers == 0) shape.ffn = shape.experts->ffn;
+    if (shape.ffn == 0 && shape.experts && shape.experts->dense_layers == 0 && shape.experts->every == 1)
+        shape.ffn = shape.experts->ffn;
     if (shape.ffn == 0 && shape.mlp == MlpKind::Plain) shape.ffn = 4 * shape.hidden;
     if (shape.head_dim != 0) return;
     if (shape.latent) {

@@ -59,7 +59,9 @@ std::vector<std::string> differences(const Shape& shape, const Shape& other) {
     differs(shape.tied != other.tied, "the head's weights");
     differs(shape.bias != other.bias, "its biases");
     differs(shape.norms != other.norms, "its norms");
-    differs(shape.windowed_every != other.windowed_every, "which layers have the window");
+    differs(shape.windowed_every != other.windowed_every || shape.windowed != other.windowed,
+            "which layers have the window");
+    differs(shape.sinks != other.sinks, "its attention sinks");
     differs(shape.experts != other.experts, "its experts");
     differs(shape.latent != other.latent, "latent attention");
     return found;

@@ -2,6 +2,7 @@
 // them. docs/shapes.md writes the same sums out.
 #include "shape/parameters.h"
 
+#include <algorithm>
 #include <cassert>
 
 namespace tilewright {
@@ -62,7 +63,10 @@ Count expert_layer(const Shape& shape, const Experts& experts) {
 
 Count layer_norms(const Shape& shape) {
     Count count = shape.norms.per_layer * norm(shape, shape.hidden);
-    if (shape.norms.query_key) count += 2 * norm(shape, shape.head_dim);
+    if (shape.norms.query_key) {
+        const Count heads = shape.norms.query_key_whole ? Count(shape.heads) + shape.kv_heads : Count(2);
+        count += norm(shape, heads * shape.head_dim);
+    }
     if (shape.latent) count += norm(shape, Count(shape.latent->q_rank) + shape.latent->kv_rank);
     return count;
 }
@@ -73,12 +77,13 @@ CheckedParameters count_checked(const Shape& shape) {
     const Count layers = shape.layers;
     CheckedParameters count;
     count.embedding = embedding(shape);
-    count.attention = layers * attention(shape);
+    count.attention = layers * (attention(shape) + (shape.sinks ? Count(shape.heads) : Count(0)));
     count.norms = layers * layer_norms(shape) + (shape.norms.final ? norm(shape, shape.hidden) : Count(0));
     count.head = head(shape);
     if (const auto& experts = shape.experts) {
-        const Count sparse_layers = shape.layers - experts->dense_layers;
-        count.mlp = experts->dense_layers * mlp(shape, shape.ffn) + sparse_layers * expert_layer(shape, *experts);
+        const Count sparse_layers = expert_layers(shape, shape.layers);
+        const Count dense_layers = shape.layers - expert_layers(shape, shape.layers);
+        count.mlp = dense_layers * mlp(shape, shape.ffn) + sparse_layers * expert_layer(shape, *experts);
         count.idle = sparse_layers * (experts->count - experts->active) * mlp(shape, experts->ffn);
     } else {
         count.mlp = layers * mlp(shape, shape.ffn);
@@ -97,6 +102,17 @@ ParameterCount count_parameters(const Shape& shape) {
             .head = part(checked.head),
             .total = part(checked.total()),
             .active = part(checked.total()) - part(checked.idle)};
+}
+
+std::int64_t windowed_layers(const Shape& shape, std::int64_t layers) {
+    if (shape.window == 0) return 0;
+    const std::int64_t rest = std::min(layers % shape.windowed_every, shape.windowed);
+    return layers / shape.windowed_every * shape.windowed + rest;
+}
+
+std::int64_t expert_layers(const Shape& shape, std::int64_t layers) {
+    if (!shape.experts) return 0;
+    return std::max<std::int64_t>(0, layers - shape.experts->dense_layers) / shape.experts->every;
 }
 
 std::int64_t attention_width(const Shape& shape) {

@@ -80,8 +80,13 @@ private:
         for (int i = 0; i < shape_.norms.per_layer; ++i) norm(shape_.hidden);
         if (shape_.latent) latent_attention(*shape_.latent);
         if (!shape_.latent) attention();
-        for (int i = 0; shape_.norms.query_key && i < 2; ++i) norm(shape_.head_dim);
-        const bool sparse = shape_.experts && layer >= shape_.experts->dense_layers;
+        if (shape_.sinks) total_ += shape_.heads;
+        if (shape_.norms.query_key) {
+            norm(shape_.norms.query_key_whole ? shape_.heads * shape_.head_dim : shape_.head_dim);
+            norm(shape_.norms.query_key_whole ? shape_.kv_heads * shape_.head_dim : shape_.head_dim);
+        }
+        const std::int64_t after = shape_.experts ? layer - shape_.experts->dense_layers : -1;
+        const bool sparse = after >= 0 && (after + 1) % shape_.experts->every == 0;
         if (sparse) expert_mlp(*shape_.experts);
         if (!sparse) mlp(shape_.ffn);
     }
@@ -129,7 +134,7 @@ RC_GTEST_PROP(ParametersLaw, EveryLayerAddsTheSame, ()) {
     std::int64_t total[3];
     for (std::int64_t& each : total) {
         each = count_parameters(shape).total;
-        ++shape.layers;
+        shape.layers += shape.experts ? shape.experts->every : 1;
     }
     RC_ASSERT(total[2] - total[1] == total[1] - total[0]);
     RC_ASSERT(total[1] > total[0]);

@@ -68,6 +68,8 @@ inline void throw_switches(Shape& shape) {
     shape.norms.final = any_switch();
     shape.norms.embedding = any_switch();
     shape.norms.query_key = any_switch();
+    shape.norms.query_key_whole = any_switch();
+    shape.sinks = any_switch();
 }
 
 inline void add_parts(Shape& shape) {
@@ -84,6 +86,7 @@ inline void add_parts(Shape& shape) {
                                 .shared_ffn = any_size(0, 9),
                                 .dense_layers = any_size(0, shape.layers - 1),
                                 .router_bias = any_switch()};
+        shape.experts->every = any_size(1, shape.layers - shape.experts->dense_layers);
     }
     if (any_switch()) {
         shape.latent = Latent{.q_rank = any_size(0, 5),

@@ -55,7 +55,8 @@ bool check_sizes(const Shape& shape, Problems& problems) {
                                   {"position_rows", shape.position_rows, 0},
                                   {"embedding_dim", shape.embedding_dim, 0},
                                   {"window", shape.window, 0},
-                                  {"windowed_every", shape.windowed_every}},
+                                  {"windowed_every", shape.windowed_every},
+                                  {"windowed", shape.windowed}},
                                  problems);
     return check_head_dim(shape, problems) && sizes;
 }
@@ -69,7 +70,8 @@ bool check_experts(const Shape& shape, Problems& problems) {
                       {"experts.active", experts.active, 1, count},
                       {"experts.ffn", experts.ffn},
                       {"experts.shared_ffn", experts.shared_ffn, 0},
-                      {"experts.dense_layers", experts.dense_layers, 0, layers - 1}},
+                      {"experts.dense_layers", experts.dense_layers, 0, layers - 1},
+                      {"experts.every", experts.every}},
                      problems);
 }
 
@@ -103,6 +105,21 @@ void check_positions(const Shape& shape, Problems& problems) {
                         "a table of " + text(shape.position_rows) + " positions, but positions are " +
                             std::string(name_of(shape.positions)),
                         "leave position_rows out, or set positions to learned"});
+}
+
+void check_patterns(const Shape& shape, Problems& problems) {
+    if (shape.windowed > shape.windowed_every) {
+        problems.push_back(
+            {"windowed", 0,
+             text(shape.windowed) + " of every " + text(shape.windowed_every) + " layers have the window",
+             "give at most as many as windowed_every"});
+    }
+    if (shape.experts && expert_layers(shape, shape.layers) == 0) {
+        problems.push_back({"experts.every", 0,
+                            "none of " + text(shape.layers) + " layers has experts: one in " +
+                                text(shape.experts->every) + " after the first " + text(shape.experts->dense_layers),
+                            "give more layers, or a smaller experts.every"});
+    }
 }
 
 void check_attention(const Shape& shape, Problems& problems) {
@@ -143,6 +160,7 @@ Problems validate(const Shape& shape) {
     in_range = check_norms(shape, problems) && in_range;
     if (!in_range) return problems;
     check_positions(shape, problems);
+    check_patterns(shape, problems);
     check_attention(shape, problems);
     check_total(shape, problems);
     return problems;
