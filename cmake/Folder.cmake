@@ -78,3 +78,18 @@ function(tilewright_embed folder)
     COMMENT "Embedding catalogue, devices, experiments and rule pages")
   target_sources(tilewright_${folder}_objects PRIVATE ${output})
 endfunction()
+
+# tilewright_runtimes(FOLDER): puts data/runtimes into the program as lines (src/ops/runtime_lines.h).
+function(tilewright_runtimes folder)
+  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/data/runtimes/*.toml)
+  set(output ${CMAKE_BINARY_DIR}/generated/runtime_lines.cpp)
+  list(JOIN files "\n" listing)
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/runtimes.list CONTENT "${listing}" @ONLY)
+  add_custom_command(
+    OUTPUT ${output}
+    COMMAND ${CMAKE_COMMAND} -D LIST=${CMAKE_BINARY_DIR}/generated/runtimes.list -D OUTPUT=${output}
+            -P ${CMAKE_SOURCE_DIR}/cmake/runtimes.cmake
+    DEPENDS ${files} ${CMAKE_SOURCE_DIR}/cmake/runtimes.cmake ${CMAKE_BINARY_DIR}/generated/runtimes.list
+    COMMENT "Embedding runtimes")
+  target_sources(tilewright_${folder}_objects PRIVATE ${output})
+endfunction()

@@ -30,7 +30,7 @@ double allocated(read::CsvCells& cells, const Pricer& pricer) {
     Workload work;
     work.batch = cells.integer("batch", read::sizes);
     work.seq = cells.integer("seq", read::sizes);
-    work.runtime = cells.required_word<Runtime>("runtime");
+    work.runtime = cells.required_word<RuntimeId>("runtime");
     const Memory m = memory(shape_of(cells), work, pricer);
     return (m.total - m.fragmentation).value;
 }

@@ -41,8 +41,17 @@ inline constexpr std::array<NameTable<Precision>, precision_count> names<Precisi
                                                                                      {"tf32", Precision::Tf32},
                                                                                      {"fp32", Precision::Fp32}}};
 template <>
-inline constexpr std::array<NameTable<Runtime>, 3> names<Runtime>{
-    {{"eager", Runtime::Eager}, {"compiled", Runtime::Compiled}, {"ideal", Runtime::Ideal}}};
+inline constexpr std::array<NameTable<RuntimeId>, 10> names<RuntimeId>{
+    {{"huggingface", RuntimeId::HuggingFace},
+     {"huggingface-compiled", RuntimeId::HuggingFaceCompiled},
+     {"pytorch", RuntimeId::PyTorch},
+     {"pytorch-compiled", RuntimeId::PyTorchCompiled},
+     {"pytorch-graphs", RuntimeId::PyTorchGraphs},
+     {"megatron", RuntimeId::Megatron},
+     {"vllm", RuntimeId::Vllm},
+     {"ideal", RuntimeId::Ideal},
+     {"eager", RuntimeId::PyTorch},
+     {"compiled", RuntimeId::PyTorchCompiled}}};
 template <>
 inline constexpr std::array<NameTable<AttentionBackend>, 5> names<AttentionBackend>{
     {{"auto", AttentionBackend::Auto},
@@ -74,6 +83,9 @@ constexpr std::string_view name_of(E value) {
     }
     return "?";
 }
+
+/// A user's own runtime has the name of its file.
+std::string_view name_of(RuntimeId runtime);
 
 /// The value a word stands for; empty when there is none.
 template <class E>

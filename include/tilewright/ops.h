@@ -158,6 +158,7 @@ struct Op {
     Bytes saved;  ///< activation memory one launch keeps for the backward pass
     Part part = Part::Layer;
     bool ends_layer = false;  ///< forward: the layer's own backward pass needs nothing that this kernel writes
+    bool waits = false;       ///< the host reads its result before it goes on
 
     // a product, before `specialize` has decided
     bool pads = false;       ///< the runtime copies operands into whole 16-byte rows first where that is faster

@@ -9,6 +9,7 @@
 #include "tilewright/cluster.h"
 #include "tilewright/profile.h"
 #include "tilewright/result.h"
+#include "tilewright/runtime.h"
 #include "tilewright/sample.h"
 #include "tilewright/shape.h"
 #include "tilewright/workload.h"
@@ -33,6 +34,9 @@ Result<Device> read_device(std::string_view bytes, const std::string& where);
 
 /// Our TOML form of a cluster.
 Result<Cluster> read_cluster(std::string_view bytes, const std::string& where);
+
+/// Our TOML form of a runtime (docs/runtimes.md).
+Result<Runtime> read_runtime(std::string_view bytes, const std::string& where);
 
 /// Samples as JSON Lines. Their sizes are checked against the columns of their op. A last line without a newline that
 /// does not parse is a torn one; any other bad line is a problem.

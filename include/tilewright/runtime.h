@@ -1,7 +1,16 @@
-// What the software that runs a step decides about its kernels: everything that lowering asks of a runtime.
+// The software that runs a step, as data: what it joins, the kernels of every step beside the products, what issuing
+// them costs the host, and what it holds beside tensors. data/runtimes has the files, docs/runtimes.md their fields.
 #pragma once
 
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "tilewright/ops.h"
+#include "tilewright/result.h"
 #include "tilewright/workload.h"
 
 namespace tilewright {
@@ -12,25 +21,202 @@ enum class Fusion {
     Joined,   ///< one kernel, or part of the stream that follows
     Epilogue  ///< no kernel: the product before does it
 };
+template <>
+inline constexpr std::array<NameTable<Fusion>, 3> names<Fusion>{
+    {{"apart", Fusion::Apart}, {"joined", Fusion::Joined}, {"epilogue", Fusion::Epilogue}}};
 
-/// The decisions of a runtime. docs/lowering.md has the traffic of each step by runtime.
-struct RuntimeTraits {
-    StreamForm form;       ///< whose streaming kernels
-    Fusion residual;       ///< additions to the residual stream; joined: in the norm that follows
-    Fusion gradient_sums;  ///< of a tensor that several layers read; joined: the products accumulate
-    Fusion activation;
-    Fusion rotary;          ///< and laying the gradients of q, k and v side by side
-    Fusion cache;           ///< new keys and values into the cache
-    Fusion scores;          ///< of unfused attention: the mask; epilogue: grouped heads are not expanded either
-    Fusion embedding;       ///< learned positions; epilogue: a tied table's gradient goes into the head's
-    Fusion loss;            ///< apart: on logits widened to fp32; epilogue: one kernel for both passes
-    Fusion experts;         ///< tokens in and out of expert order
-    bool norms_read_again;  ///< the gradient of a norm's weights is a kernel that reads the operands again
-    bool bias_gradients;    ///< sums over rows in kernels of their own
-    bool pads_products;     ///< operands are copied into whole 16-byte rows where that is faster
-    bool widens_rows;       ///< wide results have rows of whole 128 bytes, to which no epilogue adds a bias
+/// Which tokens of a prompt get logits when serving.
+enum class Logits { All, Last };
+template <>
+inline constexpr std::array<NameTable<Logits>, 2> names<Logits>{{{"all", Logits::All}, {"last", Logits::Last}}};
+
+/// What runs attention that is not asked for by name: a fused kernel, or PyTorch's batched products in fp32, always or
+/// where several query heads share a key head.
+enum class AttentionForm { Fused, Math, MathIfGrouped };
+template <>
+inline constexpr std::array<NameTable<AttentionForm>, 3> names<AttentionForm>{
+    {{"fused", AttentionForm::Fused},
+     {"math", AttentionForm::Math},
+     {"math_if_grouped", AttentionForm::MathIfGrouped}}};
+
+/// The steps whose kernels a runtime may list; what is listed replaces what the fields of `RuntimeTraits` imply.
+enum class ListedStep {
+    RmsNorm,          ///< rows x width of the norm
+    Rotary,           ///< of queries and of keys, where positions turn them; tokens x heads, tokens x kv heads
+    Query,            ///< between product and rotation: scaling, copies; tokens x heads
+    Key,              ///< the same; tokens x kv heads
+    Value,            ///< the same
+    Qkv,              ///< after one product for all three; tokens x all heads
+    Cache,            ///< keys, then values, into the cache; tokens of the cache x kv heads, each
+    AttentionOutput,  ///< tokens x heads
+    Activation,       ///< of a plain MLP; tokens x its width
+    Gate,             ///< of a gated one
+    Bias,             ///< after every product with a bias; tokens x its result
+    Start,            ///< masks, positions and rotary tables before the layers; one token
+    DecodeStart,      ///< the same when decoding
+    Embedding,        ///< after the look-up; tokens x hidden
+    Logits,           ///< after the head; tokens x vocabulary
+    Loss,             ///< the same, in training
+    Router,           ///< after its product; tokens x experts
+    Permute,          ///< tokens into expert order; routed tokens x hidden
+    ExpertGate,       ///< of a gated expert; routed tokens x its width
+    Combine,          ///< back from it; routed tokens x hidden
+    Sample,           ///< after the logits, in decode; sequences x vocabulary
+    Weights,          ///< before a product and after its gradient: casts; its weights
+    Input,            ///< before a product that reads a norm's output, and after its gradient; tokens x width
+    Residual,         ///< an addition to the stream; tokens x hidden
+    Sum               ///< backward: of the gradients of two readers of a tensor; tokens x width
+};
+inline constexpr std::size_t listed_step_count = 25;
+template <>
+inline constexpr std::array<NameTable<ListedStep>, listed_step_count> names<ListedStep>{
+    {{"rms_norm", ListedStep::RmsNorm},
+     {"rotary", ListedStep::Rotary},
+     {"query", ListedStep::Query},
+     {"key", ListedStep::Key},
+     {"value", ListedStep::Value},
+     {"qkv", ListedStep::Qkv},
+     {"cache", ListedStep::Cache},
+     {"attention_output", ListedStep::AttentionOutput},
+     {"activation", ListedStep::Activation},
+     {"gate", ListedStep::Gate},
+     {"bias", ListedStep::Bias},
+     {"start", ListedStep::Start},
+     {"decode_start", ListedStep::DecodeStart},
+     {"embedding", ListedStep::Embedding},
+     {"logits", ListedStep::Logits},
+     {"loss", ListedStep::Loss},
+     {"router", ListedStep::Router},
+     {"permute", ListedStep::Permute},
+     {"expert_gate", ListedStep::ExpertGate},
+     {"combine", ListedStep::Combine},
+     {"sample", ListedStep::Sample},
+     {"weights", ListedStep::Weights},
+     {"input", ListedStep::Input},
+     {"residual", ListedStep::Residual},
+     {"sum", ListedStep::Sum}}};
+
+/// One line of such a list. Traffic is in units of the tensor that the step works on.
+struct StepKernel {
+    StreamKind kind = StreamKind::Pointwise;
+    double reads = 0, writes = 0;
+    double keeps = 0;  ///< of what it writes, for the backward pass
+    std::int64_t times = 1;
+    bool waits = false;  ///< the host reads its result before it goes on
+
+    friend bool operator==(const StepKernel&, const StepKernel&) = default;
 };
 
-const RuntimeTraits& traits_of(Runtime runtime);
+/// The kernels of a step in the order of launch.
+struct StepKernels {
+    std::vector<StepKernel> forward, backward;
+
+    friend bool operator==(const StepKernels&, const StepKernels&) = default;
+};
+
+/// What lowering asks of a runtime. docs/lowering.md has the traffic of each step by runtime.
+struct RuntimeTraits {
+    StreamForm form = StreamForm::Eager;   ///< whose streaming kernels
+    Fusion residual = Fusion::Apart;       ///< additions to the residual stream; joined: in the norm that follows
+    Fusion gradient_sums = Fusion::Apart;  ///< of a tensor that several layers read; joined: the products accumulate
+    Fusion activation = Fusion::Apart;
+    Fusion rotary = Fusion::Apart;     ///< and laying the gradients of q, k and v side by side
+    Fusion cache = Fusion::Apart;      ///< new keys and values into the cache
+    Fusion scores = Fusion::Apart;     ///< of unfused attention: the mask; epilogue: no heads are expanded either
+    Fusion embedding = Fusion::Apart;  ///< learned positions; epilogue: a tied table's gradient goes to the head's
+    Fusion loss = Fusion::Apart;       ///< apart: on logits widened to fp32; epilogue: one kernel for both passes
+    Fusion experts = Fusion::Apart;    ///< tokens in and out of expert order
+    bool norms_read_again = true;      ///< the gradient of a norm's weights is a kernel that reads again
+    bool bias_gradients = true;        ///< sums over rows in kernels of their own
+    bool pads_products = false;        ///< operands are copied into whole 16-byte rows where that is faster
+    bool widens_rows = false;          ///< wide results have rows of whole 128 bytes: no epilogue adds a bias
+    bool joins_qkv = true;             ///< one product for queries, keys and values
+    bool joins_gate = false;           ///< one product for both halves of a gated MLP
+    bool joins_expert_gate = false;    ///< the same in experts
+    bool weights_by_input = false;     ///< stored [in, out]: the layouts of products change places
+    bool dropout = false;              ///< drops what a half adds to the stream, in training, unless told not to
+    bool gathers_experts = false;      ///< decode copies the weights of each token's experts, then multiplies
+    Logits logits = Logits::All;       ///< of a prompt
+    AttentionForm attention = AttentionForm::Fused;
+    std::int64_t forward_views = 0;  ///< ops of a layer that the host runs and that launch nothing
+    std::int64_t backward_views = 0;
+    std::array<std::optional<StepKernels>, listed_step_count> steps;
+
+    const StepKernels* listed(ListedStep step) const {
+        const auto& list = steps[static_cast<std::size_t>(step)];
+        return list ? &*list : nullptr;
+    }
+
+    friend bool operator==(const RuntimeTraits&, const RuntimeTraits&) = default;
+};
+
+/// What issuing costs the host, on the machine it was measured on. All zero where kernels are replayed as a graph.
+struct HostCosts {
+    Seconds forward, forward_view;    ///< an op that launches a kernel, one that does not
+    Seconds backward, backward_view;  ///< the same in the backward pass
+    Seconds update_tensor;            ///< of the optimizer, a parameter tensor
+    Seconds step;                     ///< what a step takes beside its ops: Python between them
+    Seconds token;                    ///< of decoding, a token: the loop around the model
+    double spread = 1.0;              ///< between the fast and the slow moments of such machines: 90% lie within
+    bool waits_each_step = false;     ///< a step begins when the one before it is done
+
+    friend bool operator==(const HostCosts&, const HostCosts&) = default;
+};
+
+/// Memory beside tensors.
+struct MemoryBeside {
+    Bytes context;     ///< of the driver and the libraries
+    Bytes workspace;   ///< of the matrix library, which the framework counts
+    double slack = 0;  ///< of what is allocated, that the allocator holds and cannot hand out
+
+    friend bool operator==(const MemoryBeside&, const MemoryBeside&) = default;
+};
+
+struct Runtime {
+    std::string name;
+    std::string title;                      ///< what it is, in a few words
+    std::string version;                    ///< of the software that is described
+    std::string source;                     ///< where the description comes from
+    std::string rests_on;                   ///< "measured here", or "read from its source and documentation"
+    RuntimeTraits traits;                   ///< of a model whose family is not named below
+    std::optional<RuntimeTraits> autocast;  ///< with fp32 weights (`MasterWeights::Fp32`)
+    HostCosts host;
+    MemoryBeside memory;
+
+    struct Family {
+        std::string name;
+        RuntimeTraits traits;
+        std::optional<RuntimeTraits> autocast;
+
+        friend bool operator==(const Family&, const Family&) = default;
+    };
+    std::vector<Family> families;  ///< classes that launch other kernels
+
+    friend bool operator==(const Runtime&, const Runtime&) = default;
+};
+
+/// One line of a runtime's file: the key with its sections ("family.gpt2.gate.forward") and the value without quotes.
+struct RuntimeEntry {
+    std::string_view key, value;
+    int line = 0;
+};
+
+/// The runtime that the lines describe, or every problem with its line.
+Result<Runtime> read_runtime(std::span<const RuntimeEntry> entries, std::string_view name, const std::string& where);
+
+/// A runtime of the table.
+const Runtime& runtime_of(RuntimeId id);
+
+/// Those built in, and whatever was added.
+std::span<const Runtime> runtimes();
+
+/// Adds a user's own, before anything is asked of it. One of the same name is replaced, built in or not.
+RuntimeId add_runtime(Runtime runtime);
+
+/// By name; also "eager" and "compiled".
+std::optional<RuntimeId> find_runtime(std::string_view name);
+
+/// What lowering follows for this family of models.
+const RuntimeTraits& traits_of(const Workload& workload, std::string_view family = {});
 
 }  // namespace tilewright

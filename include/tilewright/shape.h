@@ -68,6 +68,7 @@ struct Norms {
 struct Shape {
     std::string name;
     std::string source;  ///< where the numbers come from
+    std::string family;  ///< the class that runs it, as `model_type` of a config.json names it; empty: not known
     std::int64_t hidden = 0;
     std::int64_t layers = 0;
     std::int64_t heads = 0;

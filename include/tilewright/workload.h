@@ -10,7 +10,18 @@ namespace tilewright {
 enum class Phase { Train, Prefill, Decode };
 enum class Precision { Bf16, Fp16, Fp8, Tf32, Fp32 };
 inline constexpr int precision_count = 5;
-enum class Runtime { Eager, Compiled, Ideal };
+/// Which software launches the kernels: a place in the table of runtimes (runtime.h). A user's own follow the last.
+enum class RuntimeId : std::uint8_t {
+    HuggingFace,
+    HuggingFaceCompiled,
+    PyTorch,
+    PyTorchCompiled,
+    PyTorchGraphs,
+    Megatron,
+    Vllm,
+    Ideal,
+    Own
+};
 /// Flash1 is FlashAttention as Triton kernels, before its second version: what most runs of 2023 used.
 enum class AttentionBackend { Auto, Cudnn, Flash2, Flash1, Unfused };
 /// What the backward pass computes again: nothing, the scores of unfused attention (Korthikanti et al. 2022,
@@ -49,7 +60,7 @@ struct Parallelism {
 };
 
 /// How a phase is run unless said otherwise: training as PyTorch does by itself, serving as its engines do.
-constexpr Runtime usual_runtime(Phase phase) { return phase == Phase::Train ? Runtime::Eager : Runtime::Compiled; }
+constexpr RuntimeId usual_runtime(Phase phase) { return phase == Phase::Train ? RuntimeId::PyTorch : RuntimeId::Vllm; }
 
 struct Workload {
     Phase phase = Phase::Train;
@@ -58,7 +69,7 @@ struct Workload {
     std::int64_t kv_len = 0;  ///< tokens attended to; 0: as the phase implies
     Precision precision = Precision::Bf16;
     Parallelism parallel;
-    Runtime runtime = Runtime::Eager;
+    RuntimeId runtime = RuntimeId::PyTorch;
     AttentionBackend attention = AttentionBackend::Auto;
     Clock clock = Clock::Sustained;
     std::int64_t micro_batches = 1;  ///< of one step on one replica: gradient accumulation

@@ -116,7 +116,7 @@ void summarize(Prediction& prediction) {
     prediction.gpu_busy = prediction.time;
     prediction.idle = prediction.time - prediction.gpu_busy;
     prediction.host_time = prediction.kernels.host_time * static_cast<double>(workload.micro_batches);
-    prediction.host_bound = workload.runtime == Runtime::Eager && prediction.host_time > prediction.time;
+    prediction.host_bound = workload.runtime == RuntimeId::PyTorch && prediction.host_time > prediction.time;
     const std::int64_t micro_batches = prediction.scope == Scope::Layer ? 1 : workload.micro_batches;
     const std::int64_t replicas = prediction.scope == Scope::Layer ? 1 : workload.parallel.dp;
     prediction.tokens_per_step = tokens_per_step(workload) * static_cast<double>(micro_batches * replicas);

@@ -140,6 +140,26 @@ Result<FoundDevice> read_device_file(const std::string& path, const std::string&
     return learnt(read_data_sheet(path), profile);
 }
 
+Result<FoundRuntime> find_runtime_named(const std::string& name) {
+    const std::string own = user_file("runtimes", name);
+    const std::string path = !own.empty() ? own : looks_like_path(name) ? name : "";
+    if (!path.empty()) {
+        const Result<std::string> bytes = read_whole(path);
+        if (!bytes) return bytes.problems();
+        Result<Runtime> runtime = read_runtime(*bytes, path);
+        if (!runtime) return runtime.problems();
+        return FoundRuntime{add_runtime(std::move(*runtime)), path};
+    }
+    if (const auto known = find_runtime(name)) return FoundRuntime{*known, built_in};
+    return unknown("runtime", name, all_runtimes());
+}
+
+std::vector<std::string> all_runtimes() {
+    std::vector<std::string> names;
+    for (const Runtime& runtime : runtimes()) names.push_back(runtime.name);
+    return merged(std::move(names), user_names("runtimes"));
+}
+
 std::vector<std::string> all_models() { return merged(model_names(), user_names("models")); }
 std::vector<std::string> all_devices() { return merged(device_names(), user_names("devices")); }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "tilewright/read.h"
+#include "tilewright/runtime.h"
 
 namespace tilewright::cli {
 
@@ -38,8 +39,17 @@ Result<FoundDevice> find_in_cluster(const std::string& name, const std::string& 
 /// A device from a file of the user's.
 Result<FoundDevice> read_device_file(const std::string& path, const std::string& profile = "");
 
+/// NAME or FILE of --runtime, in the table of runtimes from then on: a user's file first, then what is built in, then a
+/// path. `origin` is as above.
+struct FoundRuntime {
+    RuntimeId id;
+    std::string origin;
+};
+Result<FoundRuntime> find_runtime_named(const std::string& name);
+
 /// Built-in names and the user's, sorted, each once.
 std::vector<std::string> all_models();
 std::vector<std::string> all_devices();
+std::vector<std::string> all_runtimes();
 
 }  // namespace tilewright::cli

@@ -1,4 +1,4 @@
-// `models` and `devices`: the catalogue with the user's additions.
+// `models`, `devices` and `runtimes`: the catalogue with the user's additions.
 #include <algorithm>
 
 #include "cli/catalogue.h"
@@ -48,6 +48,20 @@ Result<int> run_devices(const Arguments& arguments, Session& session) {
     if (devices.empty()) return nothing(arguments);
     session.out =
         arguments.has("--json") ? render::devices_json(devices) : render::devices_text(devices, session.out_style);
+    return exit_fine;
+}
+
+Result<int> run_runtimes(const Arguments& arguments, Session& session) {
+    std::vector<render::ListedRuntime> runtimes;
+    for (const std::string& name : all_runtimes()) {
+        if (!wanted(name, arguments.operands)) continue;
+        const Result<FoundRuntime> found = find_runtime_named(name);
+        if (!found) return found.problems();
+        runtimes.push_back({runtime_of(found->id), found->origin});
+    }
+    if (runtimes.empty()) return nothing(arguments);
+    session.out =
+        arguments.has("--json") ? render::runtimes_json(runtimes) : render::runtimes_text(runtimes, session.out_style);
     return exit_fine;
 }
 

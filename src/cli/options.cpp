@@ -85,9 +85,13 @@ const std::vector<WorkloadFlag>& workload_table() {
          set_word<&Workload::master>},
         {{"--overlap", choices<Overlap>(), "collectives that run beside products (data)", Kind::Choice},
          set_word<&Workload::overlap>},
-        {{"--runtime", choices<Runtime>(), "which operations share a kernel (eager in training, compiled in serving)",
-          Kind::Choice},
-         set_word<&Workload::runtime>},
+        {{"--runtime", "NAME|FILE",
+          "the software that runs it, as `tilewright runtimes` lists it or a file (pytorch in training, vllm in "
+          "serving)",
+          Kind::Text},
+         [](const Arguments& arguments, std::string_view flag, Workload& workload) {
+             workload.runtime = find_runtime(*arguments.text(flag)).value_or(workload.runtime);
+         }},
         {{"--attention", choices<AttentionBackend>(), "attention kernels (auto: as PyTorch picks)", Kind::Choice},
          set_word<&Workload::attention>},
         {{"--clock", choices<Clock>(), "under the power cap, or at full clock (sustained)", Kind::Choice},

@@ -5,6 +5,7 @@
 #include <exception>
 #include <new>
 
+#include "cli/catalogue.h"
 #include "cli/interrupt.h"
 #include "cli/verb.h"
 #include "files/output.h"
@@ -27,9 +28,20 @@ Problem unknown_verb(const std::string& word) {
     return {word, 0, "is not a verb", near.empty() ? "use " + join_or(known) : near};
 }
 
+/// The runtime that is asked for, in the table before anything is asked of it; from here on it goes by its name.
+Problems take_runtime(Arguments& arguments) {
+    const auto given = arguments.flags.find("--runtime");
+    if (given == arguments.flags.end()) return {};
+    const Result<FoundRuntime> found = find_runtime_named(given->second);
+    if (!found) return found.problems();
+    given->second = name_of(found->id);
+    return {};
+}
+
 int run_verb(const Verb& verb, std::span<const std::string> typed, Session& session) {
     Result<Arguments> arguments = parse_arguments(typed, verb.flags(), verb.operand_count);
     if (!arguments) return fail(session, arguments.problems());
+    if (const Problems problems = take_runtime(*arguments); !problems.empty()) return fail(session, problems);
     int code = exit_fine;
     if (arguments->has("--help")) {
         session.out = help_text(verb, session.out_style);

@@ -58,6 +58,7 @@ Result<int> run_reproduce(const Arguments& arguments, Session& session);
 std::vector<FlagGroup> reproduce_flags();
 Result<int> run_models(const Arguments& arguments, Session& session);
 Result<int> run_devices(const Arguments& arguments, Session& session);
+Result<int> run_runtimes(const Arguments& arguments, Session& session);
 std::vector<FlagGroup> catalogue_flags();
 Result<int> run_samples(const Arguments& arguments, Session& session);
 std::vector<FlagGroup> samples_flags();

@@ -119,6 +119,16 @@ const Verb table[] = {
      {0, any_number},
      catalogue_flags,
      run_devices},
+    {"runtimes",
+     "[TEXT...]",
+     "the software that steps are predicted for, and what each rests on",
+     "With TEXT, those whose name contains it. A file of your own goes into the folder runtimes beside devices, or "
+     "after "
+     "--runtime; docs/runtimes.md lists its keys.",
+     "tilewright runtimes",
+     {0, any_number},
+     catalogue_flags,
+     run_runtimes},
     {"fit",
      "--samples FILE... --device NAME -o FILE.toml",
      "learn a device's profile from samples",

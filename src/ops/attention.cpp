@@ -86,16 +86,38 @@ void latent_keys_and_values(Builder& b, const Widths& w, const Latent& latent) {
               .saved = b.runtime.rotary == Fusion::Epilogue ? up : w.value});
 }
 
-/// One product for q, k and v together.
+/// Three products for q, k and v, or one for all.
+void apart(Builder& b, const Widths& w) {
+    const Shape& s = b.shape;
+    const bool kept_by_cache = b.runtime.listed(ListedStep::Cache) != nullptr;
+    const auto product = [&](const LinearNames& names, std::int64_t out, bool kept) {
+        b.linear({.names = names,
+                  .component = Component::Qkv,
+                  .in = s.hidden,
+                  .out = out,
+                  .bias = s.bias.qkv,
+                  .saved = kept ? out : 0,
+                  .reads_norm = true});
+    };
+    b.join_gradients("attention input backward", 3, s.hidden);
+    const bool turned = rotates(s);  // what is turned is kept instead
+    product({"q", "q dX", "q dW", "q dB"}, w.query, !turned && b.runtime.listed(ListedStep::Query) == nullptr);
+    product({"k", "k dX", "k dW", "k dB"}, w.key, !turned && !kept_by_cache);
+    product({"v", "v dX", "v dW", "v dB"}, w.value, !kept_by_cache);
+}
+
 void query_key_value(Builder& b, const Widths& w) {
     const Shape& s = b.shape;
+    if (!b.runtime.joins_qkv) return apart(b, w);
     const std::int64_t out = w.query + w.key + w.value;
     b.linear({.names = {"qkv", "qkv dX", "qkv dW", "qkv dB"},
               .component = Component::Qkv,
               .in = s.hidden,
               .out = out,
               .bias = s.bias.qkv,
-              .saved = out});  // values are a view of it
+              .saved = out,  // values are a view of it
+              .reads_norm = true});
+    if (b.listed(ListedStep::Qkv, {"qkv split", "qkv split backward", Component::Qkv, b.tokens, out})) return;
     const bool joined_by_rotary = rotates(s) && b.runtime.rotary == Fusion::Joined;
     if (b.runtime.rotary != Fusion::Epilogue && !joined_by_rotary)
         b.backward(pointwise("qkv split backward", Component::Qkv, b.tokens, out));
@@ -136,6 +158,13 @@ void rotary_apart(Builder& b, std::int64_t width) {
 /// Positions by rotation; with latent attention the turned parts are then copied beside the others.
 void rotary(Builder& b, const Widths& w) {
     if (!rotates(b.shape)) return;
+    StepOn turned{"rotary", "rotary backward", Component::Position, b.tokens, w.rotated_query};
+    if (b.listed(ListedStep::Rotary, turned)) {
+        turned.width = w.rotated_key;
+        turned.keeps = b.runtime.listed(ListedStep::Cache) == nullptr;
+        b.listed(ListedStep::Rotary, turned);
+        return;
+    }
     const std::int64_t both = w.query + w.key;
     if (b.runtime.rotary == Fusion::Apart) {
         rotary_apart(b, w.rotated_query);
@@ -153,7 +182,16 @@ void rotary(Builder& b, const Widths& w) {
     }
 }
 
+/// What the classes of a framework do to each between product and rotation.
+void prepare(Builder& b, const Widths& w) {
+    b.listed(ListedStep::Query, {"q", "q backward", Component::Qkv, b.tokens, w.query});
+    b.listed(ListedStep::Key, {"k", "k backward", Component::Qkv, b.tokens, w.key});
+    b.listed(ListedStep::Value, {"v", "v backward", Component::Qkv, b.tokens, w.value});
+}
+
 void cache(Builder& b, const Widths& w) {
+    const std::int64_t held = b.work.batch * b.kv_len;
+    if (b.listed(ListedStep::Cache, {"kv append", "kv append backward", Component::Attention, held, w.key, 2})) return;
     Piece append = pointwise("kv append", Component::Attention, b.tokens, w.key + w.value);
     const bool apart = b.runtime.cache == Fusion::Apart;
     if (apart) append = {"kv append", Component::Attention, StreamKind::Strided, b.tokens, w.key};
@@ -176,6 +214,7 @@ void attention_inputs(Builder& b, const Widths& w) {
         query_key_value(b, w);
     }
     query_key_norms(b, w);
+    prepare(b, w);
     rotary(b, w);
     cache(b, w);
 }
@@ -262,6 +301,17 @@ void drop_probabilities(Builder& b, std::int64_t rows, std::int64_t width) {
     b.backward(Piece{"attention dropout backward", Component::Attention, StreamKind::Pointwise, rows, width, both, 1});
 }
 
+bool too_wide(const Widths& w) { return std::max(w.head, w.value_head) > widest_fused_head; }
+
+/// Whether PyTorch's own fallback runs: batched products in fp32 (_scaled_dot_product_attention_math,
+/// aten/native/transformers/attention.cpp).
+bool by_math(const Builder& b, const Widths& w) {
+    if (b.work.attention != AttentionBackend::Auto || b.runtime.form != StreamForm::Eager) return false;
+    const bool grouped = b.shape.kv_heads < b.shape.heads;
+    const AttentionForm form = b.runtime.attention;
+    return too_wide(w) || form == AttentionForm::Math || (form == AttentionForm::MathIfGrouped && grouped);
+}
+
 void unfused(Builder& b, const Widths& w, const Span& span) {
     const std::int64_t batch = b.work.batch * b.shape.heads;
     const Precision precision = b.work.precision == Precision::Fp8 ? Precision::Bf16 : b.work.precision;
@@ -291,13 +341,22 @@ void attention_block(Builder& b) {
     const Shape& s = b.shape;
     const Widths w = widths(s);
     attention_inputs(b, w);
-    const bool too_wide = std::max(w.head, w.value_head) > widest_fused_head;
     const std::int64_t all = b.count;
     for (const Span& span : spans(b)) {
         b.count = span.layers;
-        b.work.attention == AttentionBackend::Unfused || too_wide ? unfused(b, w, span) : fused(b, w, span);
+        if (by_math(b, w)) {
+            math_attention(b, {span.q_len, span.kv_len, w.head, w.value_head});
+        } else if (b.work.attention == AttentionBackend::Unfused || too_wide(w)) {
+            unfused(b, w, span);
+        } else {
+            fused(b, w, span);
+        }
     }
     b.count = all;
+    if (b.work.phase != Phase::Decode) {  // one token's heads lie side by side already
+        b.listed(ListedStep::AttentionOutput, {"attention output", "attention output backward", Component::Attention,
+                                               b.tokens, s.heads * w.value_head});
+    }
     b.linear({.names = {"projection", "projection dX", "projection dW", "projection dB"},
               .component = Component::Projection,
               .in = s.heads * w.value_head,

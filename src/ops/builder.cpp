@@ -21,14 +21,14 @@ double bytes_of(std::int64_t rows, std::int64_t width, int element) {
 Builder::Builder(const Shape& whole, const Workload& workload)
     : shape(shard(whole, workload.parallel)),
       work(workload),
-      runtime(traits_of(workload.runtime)),
+      runtime(traits_of(workload, whole.family)),
       tokens(workload.batch * query_length(workload)),
       shared_tokens(workload.parallel.sequence_parallel ? ceil_div(tokens, workload.parallel.tp) : tokens),
       q_len(query_length(workload)),
       kv_len(workload.kv_len > 0 ? workload.kv_len : workload.seq),
       element(storage_bytes(workload.precision)),
       training(workload.phase == Phase::Train && !workload.forward_only),
-      drops(workload.dropout && workload.phase == Phase::Train) {}
+      drops((workload.dropout || runtime.dropout) && workload.phase == Phase::Train) {}
 
 void Builder::forward(Op op) {
     op.pass = Pass::Forward;
@@ -65,6 +65,30 @@ Op Builder::stream(const Piece& piece, Pass pass) const {
     return {piece.name, piece.component, pass, count * piece.launches, work_done, saved, part};
 }
 
+bool Builder::listed(ListedStep step, const StepOn& on) {
+    const StepKernels* list = runtime.listed(step);
+    if (list == nullptr) return false;
+    const auto op_of = [&](const StepKernel& kernel, Pass pass) {
+        Piece piece{pass == Pass::Forward ? on.forward : on.backward, on.component, kernel.kind, on.rows, on.width};
+        piece.reads = kernel.reads;
+        piece.writes = kernel.writes;
+        piece.saved = on.keeps ? kernel.keeps : 0;
+        piece.launches = kernel.times * on.times;
+        Op op = stream(piece, pass);
+        op.waits = kernel.waits;
+        if (kernel.reads + kernel.writes == 0) {  // a number for each row
+            const Bytes each{static_cast<double>(on.rows) * sizeof(float)};
+            op.work = Stream{kernel.kind, on.rows, 1, each, each, runtime.form};
+        }
+        return op;
+    };
+    for (const StepKernel& kernel : list->forward) forward_.push_back(op_of(kernel, Pass::Forward));
+    for (auto kernel = list->backward.rbegin(); training && kernel != list->backward.rend(); ++kernel) {
+        backward_.push_back(op_of(*kernel, Pass::Backward));
+    }
+    return true;
+}
+
 void Builder::linear(const Linear& l) {
     const std::int64_t rows = l.rows > 0 ? l.rows : tokens;
     const std::int64_t batch = std::max<std::int64_t>(1, l.groups);
@@ -80,15 +104,20 @@ void Builder::linear(const Linear& l) {
         op.pads = runtime.pads_products;
         return op;
     };
-    Op product = gemm(l.names.forward, {Layout::TN, rows, l.out, l.in}, saved);
+    const bool turned = runtime.weights_by_input;
+    Op product = gemm(l.names.forward, {turned ? Layout::NN : Layout::TN, rows, l.out, l.in}, saved);
     product.adds_bias = runtime.widens_rows && l.bias;
+    listed(ListedStep::Weights, {l.names.forward, l.names.weight, l.component, l.out * batch, l.in});
+    if (l.reads_norm) listed(ListedStep::Input, {l.names.forward, l.names.input, l.component, rows * batch, l.in});
     forward(product);
+    if (l.bias) listed(ListedStep::Bias, {l.names.forward, l.names.bias, l.component, rows * batch, l.out});
     if (l.bias && runtime.bias_gradients) {
         const double shrink = 1.0 / static_cast<double>(rows);
         backward(Piece{l.names.bias, l.component, StreamKind::Columns, rows * batch, l.out, 1, shrink});
     }
-    backward(gemm(l.names.weight, {Layout::NT, l.out, l.in, rows}, 0));
-    backward(gemm(l.names.input, {Layout::NN, rows, l.in, l.out}, 0));
+    backward(
+        gemm(l.names.weight, turned ? Gemm{Layout::NT, l.in, l.out, rows} : Gemm{Layout::NT, l.out, l.in, rows}, 0));
+    backward(gemm(l.names.input, {turned ? Layout::TN : Layout::NN, rows, l.in, l.out}, 0));
 }
 
 void Builder::norm(const Norm& n) {
@@ -96,11 +125,11 @@ void Builder::norm(const Norm& n) {
     const StreamKind kind = rms ? StreamKind::RmsNorm : StreamKind::Norm;
     const StreamKind back = rms ? StreamKind::RmsNormBackward : StreamKind::NormBackward;
     const double written = n.outputs + (n.added > 0 && !n.sum_again ? 1 : 0);
-    forward(Piece{n.names.forward, Component::Norm, kind, n.rows, n.width, 1.0 + n.added, written, n.saved});
     const bool own_addition = n.branches && runtime.residual == Fusion::Apart;
-    if (own_addition) {
-        backward(Piece{"residual backward", Component::Residual, StreamKind::Pointwise, n.rows, n.width, 2, 1});
-    }
+    if (own_addition) add_gradients("residual backward", n.rows, n.width);
+    if (rms && listed(ListedStep::RmsNorm, {n.names.forward, n.names.backward, Component::Norm, n.rows, n.width}))
+        return;
+    forward(Piece{n.names.forward, Component::Norm, kind, n.rows, n.width, 1.0 + n.added, written, n.saved});
     const double weights = runtime.norms_read_again ? 2 : 0;
     const double inputs = 1 + n.outputs + (n.branches && !own_addition ? 1 : 0) + weights;
     backward(Piece{n.names.backward, Component::Norm, back, n.rows, n.width, inputs, 1});
@@ -178,8 +207,13 @@ void Builder::recompute_layers() {
 
 void Builder::join_gradients(std::string_view name, std::int64_t readers, std::int64_t width) {
     if (runtime.gradient_sums != Fusion::Apart || readers < 2) return;
-    Piece sum{name, Component::Residual, StreamKind::Pointwise, tokens, width, 2, 1};
-    sum.launches = readers - 1;
+    add_gradients(name, tokens, width, readers - 1);
+}
+
+void Builder::add_gradients(std::string_view name, std::int64_t rows, std::int64_t width, std::int64_t times) {
+    if (listed(ListedStep::Sum, {name, name, Component::Residual, rows, width, times})) return;
+    Piece sum{name, Component::Residual, StreamKind::Pointwise, rows, width, 2, 1};
+    sum.launches = times;
     backward(sum);
 }
 

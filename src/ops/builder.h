@@ -25,6 +25,7 @@ struct Linear {
     std::int64_t rows = 0;   ///< 0: every token
     std::int64_t groups = 0;
     bool low_precision = true;  ///< false: stays in bf16 when the blocks run in fp8 (head, router)
+    bool reads_norm = false;    ///< its input is a norm's output, which may be wider than the product takes
 };
 
 /// The names of a norm's kernels: forward, and both gradients.
@@ -57,6 +58,16 @@ struct Piece {
     std::int64_t launches = 1;
 };
 
+/// The tensor that a listed step works on, and what its kernels are called.
+struct StepOn {
+    std::string_view forward, backward;
+    Component component = Component::Mlp;
+    std::int64_t rows = 0;
+    std::int64_t width = 0;
+    std::int64_t times = 1;  ///< tensors of that size, one after another
+    bool keeps = true;       ///< what the list keeps for the backward pass is kept
+};
+
 /// Kernels under construction and the sizes every block needs.
 class Builder {
 public:
@@ -77,6 +88,9 @@ public:
 
     void linear(const Linear& linear);
     void norm(const Norm& norm);
+
+    /// The kernels that the runtime lists for a step; false where it lists none.
+    bool listed(ListedStep step, const StepOn& on);
     void forward(const Piece& piece) { forward_.push_back(stream(piece, Pass::Forward)); }
     void backward(const Piece& piece);
     void forward(Op op);
@@ -87,6 +101,9 @@ public:
     /// Where the runtime adds them apart, the additions that join the gradients of a tensor of `width` read by several
     /// layers.
     void join_gradients(std::string_view name, std::int64_t readers, std::int64_t width);
+
+    /// Such additions.
+    void add_gradients(std::string_view name, std::int64_t rows, std::int64_t width, std::int64_t times = 1);
 
     /// What the tensor ranks must sum after a product and share before one: an all-reduce of T h e forward and one
     /// backward, or with sequence parallelism a reduce-scatter and an all-gather in either pass.
@@ -114,6 +131,12 @@ bool is_kept(const Op& op, Recompute recompute);
 
 /// Norm-free attention half of a layer: projections, positions, attention, output projection.
 void attention_block(Builder& builder);
+
+/// Attention as PyTorch's fallback runs it: batched products in fp32. Sizes of one sequence and one head.
+struct MathAttention {
+    std::int64_t q_len, kv_len, head, value_head;
+};
+void math_attention(Builder& builder, const MathAttention& call);
 
 /// Norm-free MLP half of a layer: dense, or router and experts.
 void mlp_block(Builder& builder);

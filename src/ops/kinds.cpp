@@ -119,7 +119,7 @@ constexpr std::array stack_columns = {
     count<&Stack::workload, &Workload::batch>({"batch", "sequences", "", "sequences at a time"}),
     count<&Stack::workload, &Workload::seq>({"seq", "tokens", "", "of a sequence; in decode, of the KV cache"}),
     word<Precision, &Stack::workload, &Workload::precision>({"precision", "", "", "of weights and activations"}),
-    word<Runtime, &Stack::workload, &Workload::runtime>({"runtime", "", "", "how pointwise ops are fused"}),
+    word<RuntimeId, &Stack::workload, &Workload::runtime>({"runtime", "", "", "how pointwise ops are fused"}),
     word<AttentionBackend, &Stack::workload, &Workload::attention>({"attention", "", "", "attention back end"}),
     count<&Stack::workload, &Workload::parallel, &Parallelism::tp>({"tp", "GPUs", "1", "tensor parallel degree"}),
     flag<&Stack::shape, &Shape::tied>({"tied", "", of_mlp, "1: the head shares the embedding's weights"}),

@@ -30,6 +30,8 @@ void post_norm(Builder& b, const NormNames& names) {
 /// Additions of `branches` outputs to the stream, the last of which is kept.
 void add_residual(Builder& b, int branches) {
     Piece sum{"residual", Component::Residual, StreamKind::Pointwise, b.shared_tokens, b.shape.hidden, 2};
+    const StepOn listed{"residual", "residual", Component::Residual, b.shared_tokens, b.shape.hidden, branches};
+    if (b.listed(ListedStep::Residual, listed)) return;
     if (b.runtime.residual == Fusion::Apart) {
         for (int i = 1; i < branches; ++i) b.forward(sum);
     } else {

@@ -43,7 +43,7 @@ Shape windowed() {
     return shape;
 }
 
-Workload in(Runtime runtime, Phase phase = Phase::Prefill) {
+Workload in(RuntimeId runtime, Phase phase = Phase::Prefill) {
     Workload work;
     work.runtime = runtime;
     work.phase = phase;
@@ -65,30 +65,30 @@ std::string listing(const OpGraph& graph) {
 TEST(Layer, LaunchesTheseKernelsForward) {
     struct Case {
         Shape shape;
-        Runtime runtime;
+        RuntimeId runtime;
         const char* kernels;
     };
     const Case cases[] = {
-        {gpt2(), Runtime::Eager,
+        {gpt2(), RuntimeId::PyTorch,
          "attention norm, qkv, kv append x2, attention, projection, residual, mlp norm, mlp up, activation, mlp down, "
          "residual"},
-        {gpt2(), Runtime::Compiled,
+        {gpt2(), RuntimeId::PyTorchCompiled,
          "attention norm, qkv, kv append, attention, projection, mlp norm, mlp up, activation, mlp down, residual"},
-        {gpt2(), Runtime::Ideal, "attention norm, qkv, attention, projection, mlp norm, mlp up, mlp down"},
-        {llama(), Runtime::Eager,
+        {gpt2(), RuntimeId::Ideal, "attention norm, qkv, attention, projection, mlp norm, mlp up, mlp down"},
+        {llama(), RuntimeId::PyTorch,
          "attention norm, qkv, rotary x10, kv append x2, attention, projection, residual, mlp norm, mlp gate, mlp up, "
          "activation x2, mlp down, residual"},
-        {llama(), Runtime::Compiled,
+        {llama(), RuntimeId::PyTorchCompiled,
          "attention norm, qkv, rotary, kv append, attention, projection, mlp norm, mlp gate, mlp up, activation, "
          "mlp down, residual"},
-        {parallel(1), Runtime::Eager,
+        {parallel(1), RuntimeId::PyTorch,
          "attention norm, qkv, kv append x2, attention, projection, mlp up, activation, mlp down, residual x2"},
-        {parallel(2), Runtime::Compiled,
+        {parallel(2), RuntimeId::PyTorchCompiled,
          "attention norm, qkv, kv append, attention, projection, mlp up, activation, mlp down, residual"},
-        {mixtral(), Runtime::Compiled,
+        {mixtral(), RuntimeId::PyTorchCompiled,
          "attention norm, qkv, rotary, kv append, attention, projection, mlp norm, router, router top-k, "
          "expert permute, expert gate, expert up, expert activation, expert down, expert combine, residual"},
-        {deepseek_v2_lite(), Runtime::Ideal,
+        {deepseek_v2_lite(), RuntimeId::Ideal,
          "attention norm, q, kv down, kv norm, kv up, attention, projection, mlp norm, router, router top-k, "
          "shared gate, shared up, shared down, expert gate, expert up, expert down, expert combine"},
     };
@@ -98,19 +98,19 @@ TEST(Layer, LaunchesTheseKernelsForward) {
 TEST(Layer, LaunchesTheseKernelsBackward) {
     struct Case {
         Shape shape;
-        Runtime runtime;
+        RuntimeId runtime;
         const char* kernels;
     };
     const Case cases[] = {
-        {gpt2(), Runtime::Eager,
+        {gpt2(), RuntimeId::PyTorch,
          "mlp down dX, mlp down dW, mlp down dB, activation backward, mlp up dX, mlp up dW, mlp up dB, "
          "mlp norm backward, residual backward, projection dX, projection dW, projection dB, attention backward, "
          "qkv split backward, qkv dX, qkv dW, qkv dB, attention norm backward, residual backward"},
-        {llama(), Runtime::Compiled,
+        {llama(), RuntimeId::PyTorchCompiled,
          "mlp down dX, mlp down dW, activation backward, mlp up dX, mlp up dW, mlp gate dX, mlp gate dW, "
          "mlp norm backward, projection dX, projection dW, attention backward, rotary backward, qkv dX, qkv dW, "
          "attention norm backward"},
-        {llama(), Runtime::Ideal,
+        {llama(), RuntimeId::Ideal,
          "mlp down dX, mlp down dW, mlp up dX, mlp up dW, mlp gate dX, mlp gate dW, mlp norm backward, projection dX, "
          "projection dW, attention backward, qkv dX, qkv dW, attention norm backward"},
     };
@@ -122,8 +122,8 @@ TEST(Layer, LaunchesTheseKernelsBackward) {
 }
 
 TEST(Layer, HasTheseProducts) {
-    Workload train = in(Runtime::Compiled, Phase::Train);
-    Workload decode = in(Runtime::Compiled, Phase::Decode);
+    Workload train = in(RuntimeId::PyTorchCompiled, Phase::Train);
+    Workload decode = in(RuntimeId::PyTorchCompiled, Phase::Decode);
     Workload sharded = train;
     sharded.parallel.tp = 16;
     Workload spread = train;
@@ -166,31 +166,32 @@ TEST(Layer, HasTheseProducts) {
         const Op* op = find_op(graph, c.name);
         ASSERT_NE(op, nullptr) << c.name;
         const Gemm found = std::get<Gemm>(op->work);
-        EXPECT_EQ(op->pads, op->component != Component::Attention && c.work.runtime == Runtime::Compiled) << c.name;
+        EXPECT_EQ(op->pads, op->component != Component::Attention && c.work.runtime == RuntimeId::PyTorchCompiled)
+            << c.name;
         EXPECT_FALSE(op->adds_bias) << c.name << ": none of these models has biases";
         EXPECT_EQ(found, c.gemm) << c.name << " " << found.m << " " << found.batch;
     }
 }
 
 TEST(Layer, SaysWhichCompiledProductsAddABias) {
-    const auto biased = [](Runtime runtime, const char* name) {
+    const auto biased = [](RuntimeId runtime, const char* name) {
         return find_op(lower_layer(gpt2(), in(runtime, Phase::Train)), name)->adds_bias;
     };
-    EXPECT_TRUE(biased(Runtime::Compiled, "mlp up"));
-    EXPECT_FALSE(biased(Runtime::Compiled, "mlp up dX"));
-    EXPECT_FALSE(biased(Runtime::Eager, "mlp up"));
+    EXPECT_TRUE(biased(RuntimeId::PyTorchCompiled, "mlp up"));
+    EXPECT_FALSE(biased(RuntimeId::PyTorchCompiled, "mlp up dX"));
+    EXPECT_FALSE(biased(RuntimeId::PyTorch, "mlp up"));
 }
 
 /// All streaming kernels of one name in one layer; traffic in units of a tensor of `width` elements per token.
 struct Traffic {
     Shape shape;
-    Runtime runtime;
+    RuntimeId runtime;
     const char* name;
     double width, reads, writes;
 };
 
 TEST(Layer, StreamsTheseTensors) {
-    const Runtime eager = Runtime::Eager, compiled = Runtime::Compiled, ideal = Runtime::Ideal;
+    const RuntimeId eager = RuntimeId::PyTorch, compiled = RuntimeId::PyTorchCompiled, ideal = RuntimeId::Ideal;
     const double scores = 12 * 2048;  // of one token of gpt2 in a sequence of 2048
     const Traffic cases[] = {
         {gpt2(), eager, "attention norm", 768, 1, 1},
@@ -250,7 +251,7 @@ TEST(Layer, NamesKernelsByHowTheyWalkOverMemory) {
         const char* name;
         StreamKind kind;
     };
-    const OpGraph eager = lower_layer(llama(), in(Runtime::Eager, Phase::Train));
+    const OpGraph eager = lower_layer(llama(), in(RuntimeId::PyTorch, Phase::Train));
     for (const Walk& walk : {Walk{"rotary", StreamKind::Strided},
                              {"activation", StreamKind::Activation},
                              {"residual", StreamKind::Pointwise},
@@ -260,9 +261,9 @@ TEST(Layer, NamesKernelsByHowTheyWalkOverMemory) {
         EXPECT_EQ(stream.kind, walk.kind) << walk.name;
         EXPECT_EQ(stream.form, StreamForm::Eager) << walk.name;
     }
-    const OpGraph gated = lower_layer(llama(), in(Runtime::Compiled, Phase::Train));
+    const OpGraph gated = lower_layer(llama(), in(RuntimeId::PyTorchCompiled, Phase::Train));
     EXPECT_EQ(std::get<Stream>(find_op(gated, "activation")->work).kind, StreamKind::Gate);
-    const OpGraph compiled = lower_layer(gpt2(), in(Runtime::Compiled, Phase::Train));
+    const OpGraph compiled = lower_layer(gpt2(), in(RuntimeId::PyTorchCompiled, Phase::Train));
     EXPECT_EQ(std::get<Stream>(find_op(compiled, "mlp norm")->work).kind, StreamKind::Norm);
     EXPECT_EQ(std::get<Stream>(find_op(compiled, "activation backward")->work).kind, StreamKind::ActivationBackward);
     const Stream& bias = std::get<Stream>(find_op(compiled, "mlp up dB")->work);
@@ -275,14 +276,14 @@ TEST(Layer, TakesTheUnfusedPathPastHeadsOf256) {
     shape.kv_heads = 32;
     for (const auto& [head_dim, fused] : {std::pair{256, true}, {257, false}}) {
         shape.head_dim = head_dim;
-        const OpGraph graph = lower_layer(shape, in(Runtime::Compiled));
+        const OpGraph graph = lower_layer(shape, in(RuntimeId::PyTorchCompiled));
         EXPECT_EQ(find_op(graph, "attention") != nullptr, fused);
         EXPECT_EQ(find_op(graph, "attention score") != nullptr, !fused);
     }
 }
 
 TEST(Layer, WindowsOneLayerInThree) {
-    const OpGraph graph = lower(windowed(), in(Runtime::Compiled));
+    const OpGraph graph = lower(windowed(), in(RuntimeId::PyTorchCompiled));
     std::vector<std::pair<std::int64_t, std::int64_t>> windows;
     for (const Op& op : graph.ops) {
         if (op.name == "attention") windows.emplace_back(std::get<Attention>(op.work).window, op.count);
@@ -291,7 +292,7 @@ TEST(Layer, WindowsOneLayerInThree) {
 }
 
 TEST(Layer, SharesCausalPairsEvenlyOverContextRanks) {
-    Workload work = in(Runtime::Compiled, Phase::Train);
+    Workload work = in(RuntimeId::PyTorchCompiled, Phase::Train);
     const double alone = total_flops(lower_layer(llama(), work)).value;
     work.parallel.cp = 8;
     EXPECT_DOUBLE_EQ(total_flops(lower_layer(llama(), work)).value * 8, alone);
@@ -299,7 +300,7 @@ TEST(Layer, SharesCausalPairsEvenlyOverContextRanks) {
 
 TEST(Layer, ReducesOverTensorRanksTwicePerPass) {
     const auto count = [](const Shape& shape, Phase phase) {
-        Workload work = in(Runtime::Compiled, phase);
+        Workload work = in(RuntimeId::PyTorchCompiled, phase);
         work.parallel.tp = 4;
         const auto reduces = [](const Op& op) { return op.component == Component::Communication; };
         return sum_over(lower_layer(shape, work), reduces, [](const Op&) { return 1; });
@@ -310,7 +311,7 @@ TEST(Layer, ReducesOverTensorRanksTwicePerPass) {
 }
 
 TEST(Layer, KeepsHeadAndAttentionOutOfFp8) {
-    Workload work = in(Runtime::Compiled, Phase::Train);
+    Workload work = in(RuntimeId::PyTorchCompiled, Phase::Train);
     work.precision = Precision::Fp8;
     const OpGraph graph = lower(llama(), work);
     EXPECT_EQ(std::get<Gemm>(find_op(graph, "qkv")->work).precision, Precision::Fp8);

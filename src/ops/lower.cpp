@@ -63,7 +63,11 @@ void add_positions(Builder& b) {
 
 void embedding(Builder& b) {
     const Shape& s = b.shape;
+    const ListedStep start = b.work.phase == Phase::Decode ? ListedStep::DecodeStart : ListedStep::Start;
+    b.listed(start, {"start", "", Component::Embedding, 1, 1});
     look_up(b);
+    b.listed(ListedStep::Embedding,
+             {"embedding", "embedding backward", Component::Embedding, b.tokens, embedding_width(s)});
     if (s.embedding_dim > 0) {
         b.linear({.names = {"embedding projection", "embedding projection dX", "embedding projection dW", ""},
                   .component = Component::Embedding,
@@ -94,7 +98,9 @@ void loss(Builder& b, std::int64_t rows) {
         b.backward(piece);
     };
     const double statistics = static_cast<double>(rows) * sizeof(float);
-    if (b.runtime.loss == Fusion::Apart) {
+    if (b.listed(ListedStep::Loss, {"loss", "loss backward", Component::Loss, rows, b.shape.vocab})) {
+        // as the runtime has it
+    } else if (b.runtime.loss == Fusion::Apart) {
         if (b.element < static_cast<int>(sizeof(float))) {
             b.forward(copy(StreamKind::Widen, 1, wide));
             backward(copy(StreamKind::Pointwise, wide, 1));
@@ -113,10 +119,11 @@ void loss(Builder& b, std::int64_t rows) {
     }
 }
 
-/// Every token's logits.
+/// The logits of every token, or in serving of the last one of each sequence.
 void head(Builder& b) {
     const Shape& s = b.shape;
-    const std::int64_t rows = b.tokens;
+    const bool last = b.runtime.logits == Logits::Last && b.work.phase != Phase::Train;
+    const std::int64_t rows = last ? b.work.batch : b.tokens;
     const std::int64_t width = embedding_width(s);
     const std::int64_t tp = b.work.parallel.tp;
     if (s.norms.final) {
@@ -139,8 +146,11 @@ void head(Builder& b) {
               .bias = s.bias.head,
               .saved = b.runtime.loss == Fusion::Apart ? 0 : s.vocab,
               .rows = rows,
-              .low_precision = false});
+              .low_precision = false,
+              .reads_norm = true});
+    b.listed(ListedStep::Logits, {"logits", "logits backward", Component::Head, rows, s.vocab});
     if (b.work.phase == Phase::Train) return loss(b, rows);
+    if (b.work.phase == Phase::Decode) b.listed(ListedStep::Sample, {"sample", "", Component::Head, rows, s.vocab});
     const double logits = bytes_of(rows, s.vocab, b.element) * static_cast<double>(tp);
     b.collective("head all-gather", {CollectiveKind::AllGather, {logits}, tp}, Pass::Forward);
 }
@@ -180,7 +190,7 @@ Stream lowering::optimizer_step(double owned, const Workload& work) {
     const double element = storage_bytes(work.precision);
     const bool master = work.master == MasterWeights::Fp32;
     const double wide = master ? sizeof(float) : element;
-    Stream step{StreamKind::Optimizer, static_cast<std::int64_t>(owned), 1, {}, {}, traits_of(work.runtime).form};
+    Stream step{StreamKind::Optimizer, static_cast<std::int64_t>(owned), 1, {}, {}, traits_of(work).form};
     step.read = {4 * owned * wide};                                  // parameter, gradient, two moments
     step.written = {owned * (3 * wide + (master ? element : 0.0))};  // parameter, two moments; the copy products read
     return step;

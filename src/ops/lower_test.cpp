@@ -77,7 +77,7 @@ TEST(Lower, KeepsWhatMegatronKeepsWithoutDropout) {
     for (const int t : {1, 2, 8}) {
         Workload work = forward_pass(t);
         work.forward_only = false;
-        work.runtime = Runtime::Eager;
+        work.runtime = RuntimeId::PyTorch;
         const double b = 4, s = 2048, h = 2560, a = 32;
         const double kept =
             sum_over(lower_layer(gpt(2560, 32), work), everything, [](const Op& op) { return op.saved.value; });
@@ -147,7 +147,7 @@ RC_GTEST_PROP(Lower, FusionSavesLaunchesAndBytesAndNoProduct, ()) {
     Workload work = any_small_workload();
     std::pair<double, double> last{1e300, 1e300};
     const double products = total_flops(lower(shape, work)).value;
-    for (const Runtime runtime : {Runtime::Eager, Runtime::Compiled, Runtime::Ideal}) {
+    for (const RuntimeId runtime : {RuntimeId::PyTorch, RuntimeId::PyTorchCompiled, RuntimeId::Ideal}) {
         work.runtime = runtime;
         const OpGraph graph = lower(shape, work);
         const auto now = effort(graph);
@@ -210,22 +210,22 @@ TEST(Lower, FramesTheLayersWithEmbeddingHeadLossAndOptimizer) {
     const double logits = 8192.0 * 50257, table = 768.0 * 50257,
                  n = static_cast<double>(count_parameters(gpt2()).total);
     struct Case {
-        Runtime runtime;
+        RuntimeId runtime;
         const char* name;
         double bytes_read, bytes_written;
     };
     const Case cases[] = {
-        {Runtime::Eager, "loss", (2 + 4) * logits, (4 + 4) * logits},
-        {Runtime::Eager, "loss backward", (0 + 8 + 4) * logits, (4 + 4 + 2) * logits},
-        {Runtime::Compiled, "loss", 2 * logits, 0},
-        {Runtime::Compiled, "loss backward", 2 * logits, 2 * logits},
-        {Runtime::Ideal, "loss", 2 * logits, 2 * logits},
-        {Runtime::Compiled, "embedding", 2 * (8192 + 2048) * 768.0, 2 * 8192 * 768.0},
+        {RuntimeId::PyTorch, "loss", (2 + 4) * logits, (4 + 4) * logits},
+        {RuntimeId::PyTorch, "loss backward", (0 + 8 + 4) * logits, (4 + 4 + 2) * logits},
+        {RuntimeId::PyTorchCompiled, "loss", 2 * logits, 0},
+        {RuntimeId::PyTorchCompiled, "loss backward", 2 * logits, 2 * logits},
+        {RuntimeId::Ideal, "loss", 2 * logits, 2 * logits},
+        {RuntimeId::PyTorchCompiled, "embedding", 2 * (8192 + 2048) * 768.0, 2 * 8192 * 768.0},
         // scattered rows, the sum over positions, and the tied table: zeroed, then added to the head's gradient
-        {Runtime::Compiled, "embedding backward", 2 * (2 * 8192 * 768.0 + 2 * table),
+        {RuntimeId::PyTorchCompiled, "embedding backward", 2 * (2 * 8192 * 768.0 + 2 * table),
          2 * ((8192 + 2048) * 768.0 + 2 * table)},
-        {Runtime::Ideal, "embedding backward", 2 * 2 * 8192 * 768.0, 2 * (8192 + 2048) * 768.0},
-        {Runtime::Compiled, "adamw", 8 * n, 6 * n},
+        {RuntimeId::Ideal, "embedding backward", 2 * 2 * 8192 * 768.0, 2 * (8192 + 2048) * 768.0},
+        {RuntimeId::PyTorchCompiled, "adamw", 8 * n, 6 * n},
     };
     for (const Case& c : cases) {
         Workload work;
@@ -240,7 +240,7 @@ TEST(Lower, FramesTheLayersWithEmbeddingHeadLossAndOptimizer) {
 }
 
 TEST(Lower, WidensLogitsEagerlyAndSumsGradientsByWord) {
-    for (Runtime runtime : {Runtime::Eager, Runtime::Compiled, Runtime::Ideal}) {
+    for (RuntimeId runtime : {RuntimeId::PyTorch, RuntimeId::PyTorchCompiled, RuntimeId::Ideal}) {
         Workload work;
         work.runtime = runtime;
         const OpGraph graph = lower(gpt2(), work);
@@ -250,7 +250,7 @@ TEST(Lower, WidensLogitsEagerlyAndSumsGradientsByWord) {
                 return stream != nullptr && stream->kind == kind;
             });
         };
-        EXPECT_EQ(launched(StreamKind::Widen), runtime == Runtime::Eager ? 1 : 0);
+        EXPECT_EQ(launched(StreamKind::Widen), runtime == RuntimeId::PyTorch ? 1 : 0);
         EXPECT_EQ(launched(StreamKind::EmbeddingBackward), 1);
     }
 }

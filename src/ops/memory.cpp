@@ -241,7 +241,7 @@ Memory memory(const MemoryPieces& pieces, const Workload& work) {
     if (work.parallel.pp == 1) {
         last.own_parameters += in - pieces.tied_parameters;
         last.embedding_saved = pieces.embedding_saved;
-        if (trains(work) && traits_of(work.runtime).embedding != Fusion::Epilogue) {
+        if (trains(work) && traits_of(work).embedding != Fusion::Epilogue) {
             last.tied_gradients = 2 * pieces.tied_parameters * storage_bytes(work.precision);
         }
         return memory_of(last, pieces, work);

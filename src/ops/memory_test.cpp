@@ -32,7 +32,7 @@ TEST(Memory, KeepsEightBytesAParameterInTraining) {
 TEST(Memory, PeaksAtTheLossOrAfterTheBackwardPass) {
     const double n = parameters(gpt2());
     Workload work;
-    work.runtime = Runtime::Eager;
+    work.runtime = RuntimeId::PyTorch;
     const Memory loss = memory(gpt2(), work, cudnn);
     const MemoryPieces pieces = memory_pieces(gpt2(), work, cudnn);
     const double logits = 4.0 * 2048 * static_cast<double>(gpt2().vocab), final_norm = 4.0 * 2048 * 768 * 2;
@@ -89,7 +89,7 @@ TEST(Memory, OfALayerFollowsTheLiterature) {
     shape.layers = 1;
     Workload work;
     work.attention = AttentionBackend::Unfused;
-    work.runtime = Runtime::Eager;
+    work.runtime = RuntimeId::PyTorch;
     const double tokens = 8192, h = 768, scores = 2 * 12 * 2048 * tokens;
     const auto layer = [&](std::int64_t tp, bool sequence, Recompute mode) {
         work.parallel.tp = tp;
@@ -145,7 +145,7 @@ TEST(Memory, KeepsKeysAndValuesOfEveryCachedToken) {
 TEST(Memory, NeedsRoomForTheLogits) {
     Shape shape = gpt2();
     Workload work;
-    work.runtime = Runtime::Compiled;
+    work.runtime = RuntimeId::PyTorchCompiled;
     const auto head = [&](std::int64_t vocab) {
         shape.vocab = vocab;
         const MemoryPieces pieces = memory_pieces(shape, work, cudnn);
@@ -159,7 +159,7 @@ TEST(Memory, NeedsRoomForTheLogits) {
 /// Without a fused kernel the probabilities are kept in place of its statistics, and the backward pass has two
 /// gradients of their size at once.
 TEST(Memory, CountsProbabilitiesWhereTheDeviceHasNoFusedKernel) {
-    for (const Runtime runtime : {Runtime::Eager, Runtime::Compiled, Runtime::Ideal}) {
+    for (const RuntimeId runtime : {RuntimeId::PyTorch, RuntimeId::PyTorchCompiled, RuntimeId::Ideal}) {
         Workload work;
         work.runtime = runtime;
         const MemoryPieces fused = memory_pieces(gpt2(), work, cudnn), apart = memory_pieces(gpt2(), work, unfused);
@@ -186,7 +186,7 @@ TEST(Memory, KeepsPaddedHeadsInPlaceOfTheirOwn) {
 TEST(Memory, CountsCopiesAroundProducts) {
     Shape shape = gpt2();
     Workload work;
-    work.runtime = Runtime::Compiled;
+    work.runtime = RuntimeId::PyTorchCompiled;
     const auto transient = [&](std::int64_t ffn, const Choices& choices) {
         shape.ffn = ffn;
         return memory_pieces(shape, work, choices).layer_transient;

@@ -13,6 +13,7 @@ namespace {
 struct MlpNames {
     LinearNames up, gate, down;
     std::string_view activation, activation_backward, input_backward;
+    LinearNames joined;  ///< gate and up as one product
 };
 
 constexpr MlpNames dense_names{{"mlp up", "mlp up dX", "mlp up dW", "mlp up dB"},
@@ -20,19 +21,22 @@ constexpr MlpNames dense_names{{"mlp up", "mlp up dX", "mlp up dW", "mlp up dB"}
                                {"mlp down", "mlp down dX", "mlp down dW", "mlp down dB"},
                                "activation",
                                "activation backward",
-                               "mlp input backward"};
+                               "mlp input backward",
+                               {"mlp gate up", "mlp gate up dX", "mlp gate up dW", "mlp gate up dB"}};
 constexpr MlpNames shared_names{{"shared up", "shared up dX", "shared up dW", "shared up dB"},
                                 {"shared gate", "shared gate dX", "shared gate dW", "shared gate dB"},
                                 {"shared down", "shared down dX", "shared down dW", "shared down dB"},
                                 "shared activation",
                                 "shared activation backward",
-                                "shared input backward"};
+                                "shared input backward",
+                                {"shared gate up", "shared gate up dX", "shared gate up dW", "shared gate up dB"}};
 constexpr MlpNames expert_names{{"expert up", "expert up dX", "expert up dW", "expert up dB"},
                                 {"expert gate", "expert gate dX", "expert gate dW", "expert gate dB"},
                                 {"expert down", "expert down dX", "expert down dW", "expert down dB"},
                                 "expert activation",
                                 "expert activation backward",
-                                "expert input backward"};
+                                "expert input backward",
+                                {"expert gate up", "expert gate up dX", "expert gate up dW", "expert gate up dB"}};
 
 /// One MLP: `rows` tokens in each of `groups` experts, or 0 groups for a dense one.
 struct Mlp {
@@ -54,6 +58,11 @@ void activation(Builder& b, const Mlp& mlp) {
         return Piece{name, Component::Activation, StreamKind::Pointwise, rows, mlp.width, 2, 1, saved};
     };
     if (b.runtime.activation == Fusion::Epilogue) return;
+    const ListedStep step = !gated           ? ListedStep::Activation
+                            : mlp.groups > 0 ? ListedStep::ExpertGate
+                                             : ListedStep::Gate;
+    const StepOn on{mlp.names.activation, mlp.names.activation_backward, Component::Activation, rows, mlp.width};
+    if (b.listed(step, on)) return;
     if (gated && b.runtime.activation == Fusion::Joined) {
         b.forward(kernel(StreamKind::Gate, 2, 1));
         b.backward(gradient(StreamKind::GateBackward, 3, 2));
@@ -69,16 +78,18 @@ void mlp(Builder& b, const Mlp& mlp) {
     const Shape& s = b.shape;
     const bool gated = s.mlp == MlpKind::Gated;
     const auto linear = [&](const LinearNames& names, std::int64_t in, std::int64_t out, std::int64_t saved) {
-        b.linear({names, Component::Mlp, in, out, s.bias.mlp, saved, mlp.rows, mlp.groups});
+        const bool reads_norm = in == s.hidden && mlp.groups == 0;
+        b.linear({names, Component::Mlp, in, out, s.bias.mlp, saved, mlp.rows, mlp.groups, true, reads_norm});
     };
+    const bool joined = gated && (mlp.groups > 0 ? b.runtime.joins_expert_gate : b.runtime.joins_gate);
+    if (joined) {
+        linear(mlp.names.joined, s.hidden, 2 * mlp.width, 2 * mlp.width);
+        activation(b, mlp);
+        return linear(mlp.names.down, mlp.width, s.hidden, 0);
+    }
     if (gated) {
-        Piece sum{mlp.names.input_backward,
-                  Component::Residual,
-                  StreamKind::Pointwise,
-                  mlp.rows * std::max<std::int64_t>(1, mlp.groups),
-                  s.hidden,
-                  2};
-        if (b.runtime.gradient_sums == Fusion::Apart) b.backward(sum);
+        const std::int64_t rows = mlp.rows * std::max<std::int64_t>(1, mlp.groups);
+        if (b.runtime.gradient_sums == Fusion::Apart) b.add_gradients(mlp.names.input_backward, rows, s.hidden);
         linear(mlp.names.gate, s.hidden, mlp.width, mlp.width);
     }
     const std::int64_t sides = b.runtime.activation == Fusion::Epilogue ? 2 : 1;  // an epilogue keeps both
@@ -107,13 +118,43 @@ void route(Builder& b, const Experts& experts) {
               .component = Component::Router,
               .in = b.shape.hidden,
               .out = experts.count,
-              .low_precision = false});
+              .low_precision = false,
+              .reads_norm = true});
+    if (b.listed(ListedStep::Router,
+                 {"router top-k", "router top-k backward", Component::Router, b.tokens, experts.count})) {
+        return;
+    }
     Piece top{"router top-k", Component::Router, StreamKind::Softmax, b.tokens, experts.count, 1, 1, 1};
     b.forward(top);
     top.name = "router top-k backward";
     top.kind = StreamKind::SoftmaxBackward;
     top.reads = 2;
     b.backward(top);
+}
+
+/// Decoding as some classes do it: the weights of every token's experts are copied side by side, and each token has a
+/// product of its own with them.
+void gathered_experts(Builder& b, const Experts& experts) {
+    const std::int64_t hidden = b.shape.hidden, routed = b.tokens * experts.active;
+    const std::int64_t sides = b.shape.mlp == MlpKind::Gated ? 2 : 1;
+    const auto gather = [&](std::int64_t in, std::int64_t out) {
+        b.forward(Piece{"expert gather", Component::Mlp, StreamKind::Embedding, routed * out, in});
+        const Gemm gemm{Layout::TN, 1, out, in, routed, b.work.precision};
+        b.forward(Op{out == hidden ? "expert down" : "expert gate up", Component::Mlp, Pass::Forward, 1, gemm, {}});
+    };
+    const auto small = [&](std::string_view name, std::int64_t launches) {
+        Piece piece{name, Component::Router, StreamKind::Pointwise, routed, hidden};
+        piece.launches = launches;
+        b.forward(piece);
+    };
+    small("expert permute", 2);
+    gather(hidden, sides * experts.ffn);
+    b.forward(Piece{"expert activation", Component::Activation, StreamKind::Activation, routed, experts.ffn});
+    if (sides == 2) {
+        b.forward(Piece{"expert activation", Component::Activation, StreamKind::Pointwise, routed, experts.ffn, 2});
+    }
+    gather(experts.ffn, hidden);
+    small("expert combine", 3);
 }
 
 /// Tokens to their experts and back: across GPUs with expert parallelism, then a copy in expert order.
@@ -130,7 +171,11 @@ void experts_block(Builder& b, const Experts& experts) {
     b.join_gradients("mlp input backward", readers, hidden);
     route(b, experts);
     if (experts.shared_ffn > 0) mlp(b, {shared_names, experts.shared_ffn, b.tokens, 0});
-    if (b.runtime.experts != Fusion::Epilogue) {
+    if (b.runtime.gathers_experts && b.work.phase == Phase::Decode) return gathered_experts(b, experts);
+    const std::int64_t routed = b.tokens * experts.active;
+    const bool permutes =
+        b.listed(ListedStep::Permute, {"expert permute", "expert permute backward", Component::Router, routed, hidden});
+    if (!permutes && b.runtime.experts != Fusion::Epilogue) {
         b.forward(copy("expert permute", active, active, active));
         b.backward(copy("expert permute backward", active, 1));
     }
@@ -139,8 +184,11 @@ void experts_block(Builder& b, const Experts& experts) {
     mlp(b, {expert_names, experts.ffn, load.rows, load.groups});
     b.collective("expert return", exchange, Pass::Forward);
     b.collective("expert return backward", exchange, Pass::Backward);
-    b.forward(copy("expert combine", active, 1, active));
-    b.backward(copy("expert combine backward", 1 + active, active));
+    if (!b.listed(ListedStep::Combine,
+                  {"expert combine", "expert combine backward", Component::Router, routed, hidden})) {
+        b.forward(copy("expert combine", active, 1, active));
+        b.backward(copy("expert combine backward", 1 + active, active));
+    }
     if (experts.shared_ffn > 0 && b.runtime.experts == Fusion::Apart) b.forward(copy("expert combine", 2, 1));
 }
 

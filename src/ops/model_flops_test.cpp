@@ -31,7 +31,7 @@ TEST(ModelFlops, AskForNothingThatSoftwareAdds) {
     Workload work = training();
     work.recompute = Recompute::Full;
     work.attention = AttentionBackend::Unfused;
-    work.runtime = Runtime::Compiled;
+    work.runtime = RuntimeId::PyTorchCompiled;
     work.parallel.tp = 2;
     work.parallel.cp = 2;
     EXPECT_DOUBLE_EQ(model_flops(shape, work).value, plain);

@@ -1,64 +1,72 @@
-// The runtimes by name: PyTorch 2.11 op by op, the same under torch.compile, and one that gives away whatever a
-// product's epilogue could do.
+// The table of runtimes: those of data/runtimes, as lines that the build has put in, and a user's own.
 #include "tilewright/runtime.h"
+
+#include <algorithm>
+#include <cassert>
+
+#include "ops/runtime_lines.h"
 
 namespace tilewright {
 namespace {
 
-constexpr RuntimeTraits eager{.form = StreamForm::Eager,
-                              .residual = Fusion::Apart,
-                              .gradient_sums = Fusion::Apart,
-                              .activation = Fusion::Apart,
-                              .rotary = Fusion::Apart,
-                              .cache = Fusion::Apart,
-                              .scores = Fusion::Apart,
-                              .embedding = Fusion::Apart,
-                              .loss = Fusion::Apart,
-                              .experts = Fusion::Apart,
-                              .norms_read_again = true,
-                              .bias_gradients = true,
-                              .pads_products = false,
-                              .widens_rows = false};
+constexpr std::size_t built_in_count = static_cast<std::size_t>(RuntimeId::Own);
+constexpr std::size_t most = 32;  ///< with a user's own
 
-constexpr RuntimeTraits compiled{.form = StreamForm::Compiled,
-                                 .residual = Fusion::Joined,
-                                 .gradient_sums = Fusion::Joined,
-                                 .activation = Fusion::Joined,
-                                 .rotary = Fusion::Joined,
-                                 .cache = Fusion::Joined,
-                                 .scores = Fusion::Joined,
-                                 .embedding = Fusion::Joined,
-                                 .loss = Fusion::Joined,
-                                 .experts = Fusion::Joined,
-                                 .norms_read_again = false,
-                                 .bias_gradients = true,
-                                 .pads_products = true,
-                                 .widens_rows = true};
-
-constexpr RuntimeTraits ideal{.form = StreamForm::Fused,
-                              .residual = Fusion::Epilogue,
-                              .gradient_sums = Fusion::Epilogue,
-                              .activation = Fusion::Epilogue,
-                              .rotary = Fusion::Epilogue,
-                              .cache = Fusion::Epilogue,
-                              .scores = Fusion::Epilogue,
-                              .embedding = Fusion::Epilogue,
-                              .loss = Fusion::Epilogue,
-                              .experts = Fusion::Epilogue,
-                              .norms_read_again = false,
-                              .bias_gradients = false,
-                              .pads_products = false,
-                              .widens_rows = false};
+/// Built in the order of `RuntimeId`; room for all, so that references stay good.
+std::vector<Runtime>& table() {
+    static std::vector<Runtime> runtimes = [] {
+        std::vector<Runtime> all;
+        all.reserve(most);
+        for (std::size_t i = 0; i < built_in_count; ++i) {
+            const std::string_view name = names<RuntimeId>[i].first;
+            for (const RuntimeLines& file : runtime_lines()) {
+                if (file.name != name) continue;
+                Result<Runtime> read = read_runtime(file.entries, name, std::string(name) + ".toml");
+                assert(read && "a built-in runtime is readable");
+                all.push_back(std::move(*read));
+            }
+        }
+        assert(all.size() == built_in_count && "every runtime of the table has a file in data/runtimes");
+        return all;
+    }();
+    return runtimes;
+}
 
 }  // namespace
 
-const RuntimeTraits& traits_of(Runtime runtime) {
-    switch (runtime) {
-        case Runtime::Eager: return eager;
-        case Runtime::Compiled: return compiled;
-        case Runtime::Ideal: return ideal;
+const Runtime& runtime_of(RuntimeId id) { return table()[static_cast<std::size_t>(id)]; }
+
+std::span<const Runtime> runtimes() { return table(); }
+
+std::string_view name_of(RuntimeId id) { return runtime_of(id).name; }
+
+std::optional<RuntimeId> find_runtime(std::string_view name) {
+    const std::vector<Runtime>& all = table();
+    const auto found = std::find_if(all.begin(), all.end(), [&](const Runtime& known) { return known.name == name; });
+    if (found != all.end()) return static_cast<RuntimeId>(found - all.begin());
+    return find_named<RuntimeId>(name);
+}
+
+RuntimeId add_runtime(Runtime runtime) {
+    std::vector<Runtime>& all = table();
+    const auto same =
+        std::find_if(all.begin(), all.end(), [&](const Runtime& known) { return known.name == runtime.name; });
+    if (same != all.end()) {
+        *same = std::move(runtime);
+        return static_cast<RuntimeId>(same - all.begin());
     }
-    return eager;
+    assert(all.size() < most && "few runtimes are added");
+    all.push_back(std::move(runtime));
+    return static_cast<RuntimeId>(all.size() - 1);
+}
+
+const RuntimeTraits& traits_of(const Workload& workload, std::string_view family) {
+    const Runtime& runtime = runtime_of(workload.runtime);
+    const bool autocast = workload.master == MasterWeights::Fp32 && workload.phase == Phase::Train;
+    const auto named = std::find_if(runtime.families.begin(), runtime.families.end(),
+                                    [&](const Runtime::Family& known) { return known.name == family; });
+    if (named != runtime.families.end()) return autocast && named->autocast ? *named->autocast : named->traits;
+    return autocast && runtime.autocast ? *runtime.autocast : runtime.traits;
 }
 
 }  // namespace tilewright

@@ -82,7 +82,7 @@ TEST(Specialize, LeavesNothingOpenAndASpecialisedGraphAsItIs) {
     Shape shape = gpt2();
     shape.head_dim = 60;
     Workload workload;
-    workload.runtime = Runtime::Compiled;
+    workload.runtime = RuntimeId::PyTorchCompiled;
     for (const Chosen& chosen : {flash2, unfused}) {
         const OpGraph once = specialize(lower(shape, workload), chosen);
         const OpGraph twice = specialize(once, chosen);

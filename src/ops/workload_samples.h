@@ -17,7 +17,7 @@ inline Workload any_small_workload() {
     work.phase = any_of({Phase::Train, Phase::Prefill, Phase::Decode});
     work.batch = any_size(1, 3);
     work.seq = any_size(1, 6);
-    work.runtime = any_of({Runtime::Eager, Runtime::Compiled, Runtime::Ideal});
+    work.runtime = any_of({RuntimeId::PyTorch, RuntimeId::PyTorchCompiled, RuntimeId::Ideal});
     work.attention = any_of({AttentionBackend::Auto, AttentionBackend::Unfused});
     work.precision = any_of({Precision::Bf16, Precision::Fp8, Precision::Tf32});
     return work;

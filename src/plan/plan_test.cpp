@@ -70,7 +70,7 @@ TEST(Step, RecomputationCostsAForwardPassAndSavesActivations) {
 /// A third of a GPT layer's FLOPs is its last product, which PyTorch's checkpoint does not run again.
 TEST(Step, RecomputationThatStopsEarlyLeavesOutTheLastProduct) {
     Workload work;
-    work.runtime = Runtime::Eager;
+    work.runtime = RuntimeId::PyTorch;
     work.recompute = Recompute::Full;
     const Step full = price_step(small_gpt(), work, pricer());
     work.recompute = Recompute::Early;

@@ -160,7 +160,7 @@ private:
     /// Gradients added to a sum: by a kernel of its own, or in the product that makes them, which then
     /// reads the sum and writes it in its own type.
     Stream accumulation(double parameters) const {
-        const bool fused = traits_of(work_.runtime).gradient_sums != Fusion::Apart;
+        const bool fused = traits_of(work_).gradient_sums != Fusion::Apart;
         const double sum = gradient_bytes();
         Stream stream{StreamKind::Pointwise, static_cast<std::int64_t>(parameters), 1, {}, {}};
         stream.read = {parameters * (fused ? sum : sum + element())};

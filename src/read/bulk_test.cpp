@@ -83,7 +83,7 @@ TEST(Bulk, Layers) {
     EXPECT_EQ(gpt.shape.norms.kind, NormKind::Layer);
     EXPECT_TRUE(gpt.shape.bias.mlp);
     EXPECT_TRUE(gpt.workload.forward_only);
-    EXPECT_EQ(gpt.workload.runtime, Runtime::Eager);
+    EXPECT_EQ(gpt.workload.runtime, RuntimeId::PyTorch);
     ASSERT_TRUE(file.rows[1].value.ok()) << file.rows[1].value.problems().front().what;
     const Stack& llama = stack_of(file.rows[1]);
     EXPECT_EQ(llama.shape.block, BlockForm::Parallel);

@@ -262,6 +262,7 @@ ShapeFile read_hugging_face(const Value& root, Assume assume, Report& report) {
     }
     file.shape.name = name_of_config(outer.text("_name_or_path"), report.where, model_type);
     file.shape.source = report.where;
+    file.shape.family = model_type;
     return file;
 }
 

@@ -39,7 +39,7 @@ void read_how(CsvCells& cells, PublishedRun& run) {
     Workload& work = run.workload;
     work.seq = cells.integer("seq", sizes);
     work.precision = cells.word<Precision>("precision").value_or(Precision::Bf16);
-    work.runtime = cells.word<Runtime>("runtime").value_or(work.runtime);
+    work.runtime = cells.word<RuntimeId>("runtime").value_or(work.runtime);
     work.attention = cells.word<AttentionBackend>("attention").value_or(work.attention);
     work.overlap = cells.word<Overlap>("overlap").value_or(work.overlap);
     work.dropout = cells.flag("dropout").value_or(false);

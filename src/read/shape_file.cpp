@@ -76,6 +76,7 @@ Shape read_shape_table(const Value& table, Report& report) {
     Shape shape = default_shape(fields.word<MlpKind>("mlp").value_or(MlpKind::Plain));
     read_sizes(fields, shape);
     read_switches(fields, shape);
+    shape.family = fields.text("family").value_or("");
     if (const Value* experts = fields.table("experts")) shape.experts = read_experts(*experts, report);
     if (const Value* latent = fields.table("latent")) shape.latent = read_latent(*latent, report);
     const bool needs_ffn = shape.mlp == MlpKind::Gated &&
@@ -93,7 +94,7 @@ Workload read_workload_table(const Value& table, Report& report) {
     workload.seq = fields.integer("seq", sizes).value_or(workload.seq);
     workload.kv_len = fields.integer("kv_len", sizes_or_none).value_or(workload.kv_len);
     workload.precision = fields.word<Precision>("precision").value_or(workload.precision);
-    workload.runtime = fields.word<Runtime>("runtime").value_or(usual_runtime(workload.phase));
+    workload.runtime = fields.word<RuntimeId>("runtime").value_or(usual_runtime(workload.phase));
     workload.attention = fields.word<AttentionBackend>("attention").value_or(workload.attention);
     workload.clock = fields.word<Clock>("clock").value_or(workload.clock);
     Parallelism& parallel = workload.parallel;

@@ -8,6 +8,7 @@
 #include "tilewright/answer.h"
 #include "tilewright/fit.h"
 #include "tilewright/report.h"
+#include "tilewright/runtime.h"
 
 namespace tilewright::render {
 
@@ -47,6 +48,12 @@ struct ListedDevice {
     Profile profile;
     std::string origin;
 };
+struct ListedRuntime {
+    Runtime runtime;
+    std::string origin;
+};
+std::string runtimes_text(const std::vector<ListedRuntime>& runtimes, const Style& style);
+std::string runtimes_json(const std::vector<ListedRuntime>& runtimes);
 std::string models_text(const std::vector<ListedModel>& models, const Style& style);
 std::string models_json(const std::vector<ListedModel>& models);
 std::string devices_text(const std::vector<ListedDevice>& devices, const Style& style);

@@ -169,6 +169,69 @@ std::string models_json(const std::vector<ListedModel>& models) {
     return json.end().end().take();
 }
 
+namespace {
+
+void write_list(JsonWriter& json, std::string_view name, const std::vector<StepKernel>& kernels) {
+    if (kernels.empty()) return;
+    json.key(name).array();
+    for (const StepKernel& kernel : kernels) {
+        json.object().field("kind", name_of(kernel.kind)).field("times", kernel.times);
+        json.field("reads", kernel.reads).field("writes", kernel.writes).field("keeps", kernel.keeps);
+        json.field("waits", kernel.waits).end();
+    }
+    json.end();
+}
+
+void write_traits(JsonWriter& json, const RuntimeTraits& traits) {
+    json.field("form", name_of(traits.form)).field("residual", name_of(traits.residual));
+    json.field("gradient_sums", name_of(traits.gradient_sums)).field("activation", name_of(traits.activation));
+    json.field("rotary", name_of(traits.rotary)).field("cache", name_of(traits.cache));
+    json.field("scores", name_of(traits.scores)).field("embedding", name_of(traits.embedding));
+    json.field("loss", name_of(traits.loss)).field("experts", name_of(traits.experts));
+    json.field("joins_qkv", traits.joins_qkv).field("joins_gate", traits.joins_gate);
+    json.field("logits", name_of(traits.logits)).field("attention", name_of(traits.attention));
+    json.field("forward_views", traits.forward_views).field("backward_views", traits.backward_views);
+    json.key("steps").object();
+    for (const auto& [word, step] : names<ListedStep>) {
+        const StepKernels* list = traits.listed(step);
+        if (list == nullptr) continue;
+        json.key(word).object();
+        write_list(json, "forward", list->forward);
+        write_list(json, "backward", list->backward);
+        json.end();
+    }
+    json.end();
+}
+
+}  // namespace
+
+std::string runtimes_json(const std::vector<ListedRuntime>& runtimes) {
+    JsonWriter json;
+    json.object().field("schema", "tilewright.runtimes/1").key("runtimes").array();
+    for (const auto& [runtime, origin] : runtimes) {
+        json.object().field("name", runtime.name).field("title", runtime.title).field("version", runtime.version);
+        json.field("source", runtime.source).field("rests_on", runtime.rests_on).field("origin", origin);
+        const HostCosts& host = runtime.host;
+        json.key("host").object();
+        json.field("forward_s", host.forward.value).field("forward_view_s", host.forward_view.value);
+        json.field("backward_s", host.backward.value).field("backward_view_s", host.backward_view.value);
+        json.field("update_tensor_s", host.update_tensor.value).field("step_s", host.step.value);
+        json.field("token_s", host.token.value).field("spread", host.spread).end();
+        json.key("memory").object().field("context_bytes", runtime.memory.context.value);
+        json.field("workspace_bytes", runtime.memory.workspace.value).field("slack", runtime.memory.slack).end();
+        json.key("lowering").object();
+        write_traits(json, runtime.traits);
+        json.end().key("families").object();
+        for (const Runtime::Family& family : runtime.families) {
+            json.key(family.name).object();
+            write_traits(json, family.traits);
+            json.end();
+        }
+        json.end().end();
+    }
+    return json.end().end().take();
+}
+
 std::string devices_json(const std::vector<ListedDevice>& devices) {
     JsonWriter json;
     json.object().field("schema", "tilewright.devices/1").key("devices").array();

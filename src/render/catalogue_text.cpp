@@ -110,6 +110,23 @@ std::string models_text(const std::vector<ListedModel>& models, const Style& sty
     return out + origins;
 }
 
+std::string runtimes_text(const std::vector<ListedRuntime>& runtimes, const Style& style) {
+    Table table({{"name"}, {"version", Align::Left, true}, {"rests on", Align::Left, true}});
+    std::string origins;
+    for (const auto& [runtime, origin] : runtimes) {
+        table.row({name_cell(runtime.name, origin), runtime.version, runtime.rests_on});
+        append_origin(origins, runtime.name, origin, style);
+    }
+    std::string out;
+    table.append_to(out, style);
+    out += "\n";
+    for (const auto& [runtime, origin] : runtimes) {
+        append_paragraph(out, fmt::format("{}: {}. Source: {}.", runtime.name, runtime.title, runtime.source), 2,
+                         style);
+    }
+    return out + origins;
+}
+
 std::string devices_text(const std::vector<ListedDevice>& devices, const Style& style) {
     Table table({{"name"},
                  {"units", Align::Right},

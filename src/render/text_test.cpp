@@ -62,11 +62,11 @@ TEST(Prediction, TextSaysWhenMemoryOrHostIsShort) {
     summarize(prediction);
     EXPECT_NE(predict_text(prediction, {}).find("Does not fit: 2.00 GiB needed, chip has 1.00 GiB"), std::string::npos);
     prediction.memory.total = {0x1p29};
-    prediction.workload.runtime = Runtime::Eager;
+    prediction.workload.runtime = RuntimeId::PyTorch;
     prediction.kernels.host_time = {1.0};
     summarize(prediction);
     EXPECT_NE(predict_text(prediction, {}).find("The host bounds this"), std::string::npos);
-    prediction.workload.runtime = Runtime::Compiled;
+    prediction.workload.runtime = RuntimeId::PyTorchCompiled;
     summarize(prediction);
     EXPECT_EQ(predict_text(prediction, {}).find("The host bounds this"), std::string::npos);
 }

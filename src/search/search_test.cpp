@@ -294,7 +294,7 @@ AnySpace any_space() {
     any.shape.window = *rc::gen::element<std::int64_t>(0, 0, 512);
     any.shape.bias.mlp = any.shape.bias.qkv = *rc::gen::arbitrary<bool>();
     any.workload.phase = *rc::gen::element(Phase::Train, Phase::Prefill, Phase::Decode);
-    any.workload.runtime = *rc::gen::element(Runtime::Eager, Runtime::Compiled, Runtime::Ideal);
+    any.workload.runtime = *rc::gen::element(RuntimeId::PyTorch, RuntimeId::PyTorchCompiled, RuntimeId::Ideal);
     any.workload.attention = *rc::gen::element(AttentionBackend::Auto, AttentionBackend::Unfused);
     any.workload.parallel.tp = *rc::gen::element<std::int64_t>(1, 1, 2, 3);
     any.workload.parallel.pp = *rc::gen::element<std::int64_t>(1, 1, 2);

@@ -1,0 +1,61 @@
+// Files of runtimes: what is built in equals what its file says, and what is wrong is told with its line.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "tilewright/read.h"
+
+namespace tilewright {
+namespace {
+
+TEST(RuntimeFile, WhatIsBuiltInIsTheFile) {
+    int files = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(TILEWRIGHT_SOURCE_DIR "/data/runtimes")) {
+        std::ifstream in(entry.path());
+        const std::string text((std::istreambuf_iterator<char>(in)), {});
+        const Result<Runtime> read = read_runtime(text, entry.path().string());
+        ASSERT_TRUE(read) << entry.path() << ": " << read.problems().front().what;
+        const auto id = find_runtime(read->name);
+        ASSERT_TRUE(id) << read->name;
+        EXPECT_EQ(runtime_of(*id), *read) << read->name;
+        EXPECT_FALSE(read->version.empty() || read->source.empty() || read->rests_on.empty()) << read->name;
+        ++files;
+    }
+    EXPECT_EQ(files, static_cast<int>(RuntimeId::Own));
+}
+
+TEST(RuntimeFile, AFamilyStandsOnTheLowering) {
+    const Result<Runtime> read = read_runtime(
+        "[lowering]\njoins_qkv = false\nforward.rms_norm = \"2 widen 1/2 keep 2, pointwise 0/0 wait\"\n"
+        "[family.gpt2]\njoins_qkv = true\n[autocast]\nresidual = \"joined\"\n[host]\nforward_us = 7\n",
+        "own.toml");
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->name, "own");
+    EXPECT_FALSE(read->traits.joins_qkv);
+    EXPECT_DOUBLE_EQ(read->host.forward.value, 7e-6);
+    ASSERT_EQ(read->families.size(), 1u);
+    EXPECT_TRUE(read->families[0].traits.joins_qkv);
+    const StepKernels* norm = read->families[0].traits.listed(ListedStep::RmsNorm);
+    ASSERT_NE(norm, nullptr);
+    EXPECT_EQ(norm->forward, (std::vector<StepKernel>{{StreamKind::Widen, 1, 2, 2, 2, false},
+                                                      {StreamKind::Pointwise, 0, 0, 0, 1, true}}));
+    ASSERT_TRUE(read->families[0].autocast);
+    EXPECT_EQ(read->families[0].autocast->residual, Fusion::Joined);
+}
+
+TEST(RuntimeFile, EveryBadLineIsTold) {
+    const Result<Runtime> read = read_runtime(
+        "titel = \"x\"\n[lowering]\nresidual = \"apat\"\nforward.gate = \"pointwise 1\"\njoins_qkv = 3\n"
+        "[host]\nforward_us = \"fast\"\nspread = 0.5\n",
+        "bad.toml");
+    ASSERT_FALSE(read);
+    std::vector<int> lines;
+    for (const Problem& problem : read.problems()) lines.push_back(problem.line);
+    std::sort(lines.begin(), lines.end());
+    EXPECT_EQ(lines, (std::vector<int>{1, 3, 4, 5, 7, 8}));
+}
+
+}  // namespace
+}  // namespace tilewright
