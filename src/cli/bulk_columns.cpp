@@ -71,7 +71,7 @@ void price_stack(const Described& row, const BulkContext& context, std::string& 
     append_field(line, name_of(cost.evidence));
 }
 
-constexpr std::array<BulkColumns, 4> kinds = {{
+constexpr std::array<BulkColumns, 4> bulk_kinds = {{
     {"gemm", gemm_added, price_gemm},
     {"attention", attention_added, price_attention},
     {"layer", stack_added, price_stack},
@@ -80,6 +80,6 @@ constexpr std::array<BulkColumns, 4> kinds = {{
 
 }  // namespace
 
-std::span<const BulkColumns> bulk_columns() { return kinds; }
+std::span<const BulkColumns> bulk_columns() { return bulk_kinds; }
 
 }  // namespace tilewright::cli

@@ -94,9 +94,9 @@ std::string both() {
     return words;
 }
 
-class Parser {
+class KnobParser {
 public:
-    Parser(const Arguments& arguments, const Shape& shape) : arguments_(arguments), shape_(shape) {}
+    KnobParser(const Arguments& arguments, const Shape& shape) : arguments_(arguments), shape_(shape) {}
 
     Result<SearchOptions> run() {
         for (std::size_t i = 0; i < axis_count; ++i) take_axis(i);
@@ -299,7 +299,7 @@ std::vector<FlagGroup> search_flag_groups() {
 }
 
 Result<SearchOptions> search_options(const Arguments& arguments, const Shape& shape) {
-    return Parser(arguments, shape).run();
+    return KnobParser(arguments, shape).run();
 }
 
 Result<std::vector<Weighted>> basket(const std::string& text) {

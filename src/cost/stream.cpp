@@ -8,8 +8,8 @@
 namespace tilewright {
 namespace {
 
-constexpr std::int64_t whole_words = 8;  ///< elements of two bytes in 16 bytes
-constexpr double half_full = 768.0;      ///< bytes a unit of which a kernel is half of `fill` (docs/cost.md)
+constexpr std::int64_t word_elements = 8;  ///< elements of two bytes in 16 bytes
+constexpr double half_full = 768.0;        ///< bytes a unit of which a kernel is half of `fill` (docs/cost.md)
 
 /// How many times longer rows take than whole ones. Those of a compiled concatenation are whole where they are blocks
 /// of 1024 elements, and half so where they are half blocks; those of PyTorch's norms where they are words of 8 bytes
@@ -20,7 +20,7 @@ double ragged_of(const Stream& stream, const StreamKernel& kernel) {
         return stream.width % (compiled_row / 2) == 0 ? kernel.ragged : kernel.ragged * kernel.ragged;
     }
     const bool norm = kin_of(stream.kind) == StreamKind::Norm || kin_of(stream.kind) == StreamKind::NormBackward;
-    const std::int64_t word = norm && stream.form == StreamForm::Eager ? whole_words / 2 : whole_words;
+    const std::int64_t word = norm && stream.form == StreamForm::Eager ? word_elements / 2 : word_elements;
     return stream.width % word == 0 ? 1.0 : kernel.ragged;
 }
 

@@ -60,7 +60,7 @@ struct Node {
     Sum sum;
 };
 
-struct Split {
+struct Cut {
     double gain = 1e-6;
     std::size_t feature = 0;
     std::size_t bin = 0;
@@ -126,7 +126,7 @@ private:
         }
         Node left = node, right = node;
         left.sum = right.sum = Sum{};
-        const Split split = best_split(node, cells);
+        const Cut split = best_split(node, cells);
         tree.feature[at] = static_cast<std::uint8_t>(split.feature);
         tree.threshold[at] = split.found ? binned_.edges[split.feature][split.bin] : unbounded;
         if (split.found && rows_.trends[split.feature] == Trend::Rising) {
@@ -136,8 +136,8 @@ private:
         nodes_[2 * at + 2] = right;
     }
 
-    Split best_split(const Node& node, const Sum* cells) const {
-        Split best;
+    Cut best_split(const Node& node, const Sum* cells) const {
+        Cut best;
         const double base = score(node.sum, best_value(node));
         for (std::size_t f = 0; f < width_; ++f) {
             Sum left;

@@ -6,7 +6,7 @@
 namespace tilewright {
 namespace {
 
-constexpr std::size_t least_points = 60;  ///< fewer leave what is assumed
+constexpr std::size_t least_collectives = 60;  ///< fewer leave what is assumed
 
 void take(std::vector<Parameter>& parameters, Protocol& protocol) {
     if (protocol.fraction <= 0.0) return;
@@ -18,7 +18,7 @@ void take(std::vector<Parameter>& parameters, Protocol& protocol) {
 }  // namespace
 
 void fit_collectives(const Observations& seen, const Device& device, Profile& profile) {
-    if (seen.size() < least_points) return;
+    if (seen.size() < least_collectives) return;
     CollectiveProfile& known = profile.collective;
     std::vector<Parameter> parameters = {{&known.own_part, 1.0}};
     for (Protocol* protocol : {&known.ring_low, &known.ring_bulk, &known.peer_low, &known.peer_bulk, &known.in_switch,

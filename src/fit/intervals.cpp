@@ -8,8 +8,8 @@
 namespace tilewright {
 namespace {
 
-constexpr std::size_t least_points = 40;  ///< of an op; fewer, and what is assumed stays
-constexpr double borrowed = 20.0;         ///< points' worth that a group takes from its class, and from its op
+constexpr std::size_t least_of_op = 40;  ///< of an op; fewer, and what is assumed stays
+constexpr double borrowed = 20.0;        ///< points' worth that a group takes from its class, and from its op
 
 struct Weighted {
     double ratio, weight;
@@ -80,7 +80,7 @@ void fit_intervals(const std::vector<FoldPrice>& outcomes, Profile& profile) {
     for (const FoldPrice& outcome : outcomes) {
         if (std::holds_alternative<Collective>(outcome.seen->op.work)) collectives.push_back({outcome.ratio, 1.0});
     }
-    if (collectives.size() >= least_points) {
+    if (collectives.size() >= least_of_op) {
         profile.collective_interval = {std::min(1.0, quantile(collectives, 0.05)),
                                        std::max(1.0, quantile(collectives, 0.95))};
     }
@@ -92,7 +92,7 @@ void fit_intervals(const std::vector<FoldPrice>& outcomes, Profile& profile) {
                 points.push_back({*found, outcome.bound, outcome.ratio});
             }
         }
-        if (points.size() < least_points) continue;
+        if (points.size() < least_of_op) continue;
         for (auto which = static_cast<std::size_t>(op.first); which <= static_cast<std::size_t>(op.last); ++which) {
             for (Bound bound : {Bound::Compute, Bound::Memory, Bound::Latency}) {
                 profile.intervals[which][static_cast<std::size_t>(bound)] =

@@ -14,7 +14,7 @@
 namespace tilewright {
 namespace {
 
-constexpr std::size_t least_points = 20;      ///< fewer leave what is assumed
+constexpr std::size_t least_streams = 20;     ///< fewer leave what is assumed
 constexpr std::size_t least_of_kind = 3;      ///< fewer leave the constants as they are
 constexpr std::size_t least_of_reading = 10;  ///< fewer read every row once
 constexpr std::size_t least_of_curve = 15;    ///< of each kind; fewer leave it flat
@@ -35,7 +35,7 @@ bool is_norm(StreamKind kind) { return kin_of(kind) == StreamKind::Norm || kin_o
 const Stream& stream_of(const Observation& one) { return std::get<Stream>(one.op.work); }
 
 template <class Keep>
-Observations chosen(const Observations& seen, Keep keep) {
+Observations streams_where(const Observations& seen, Keep keep) {
     Observations result;
     std::copy_if(seen.begin(), seen.end(), std::back_inserter(result),
                  [&](const Observation* one) { return keep(stream_of(*one)); });
@@ -43,7 +43,7 @@ Observations chosen(const Observations& seen, Keep keep) {
 }
 
 /// What is learnt at once: the kernels of one form and of one kind, or of several alike that share their constants.
-struct Group {
+struct StreamGroup {
     std::vector<StreamKernel*> kernels;
     Observations seen;
     bool rows = false;     ///< whether the kernels know rows
@@ -53,7 +53,7 @@ struct Group {
 };
 
 /// Moves the group's constants, from where its first kernel is, to where its samples are met best.
-void fit_constants(const Group& group, const Device& device, Profile& profile) {
+void fit_constants(const StreamGroup& group, const Device& device, Profile& profile) {
     if (group.seen.size() < least_of_kind) return;
     StreamKernel kernel = *group.kernels.front();
     std::vector<Parameter> parameters = {{&kernel.fraction, 1.0}, &kernel.launch.value, &kernel.fill.value};
@@ -81,7 +81,7 @@ void fit_constants(const Group& group, const Device& device, Profile& profile) {
 }
 
 /// What the constants leave over: trees that see nothing of a kernel but its place among the knots.
-void fit_curve(const Group& group, const Device& device, const Profile& profile) {
+void fit_curve(const StreamGroup& group, const Device& device, const Profile& profile) {
     if (group.seen.size() < least_of_curve * group.kernels.size()) return;
     const Pricer pricer(device, profile, Clock::Burst);
     BoostRows rows{.trends = {Trend::Free}, .features = {}, .targets = {}, .places = {}, .knots = Curve::knots.count};
@@ -101,7 +101,7 @@ void fit_curve(const Group& group, const Device& device, const Profile& profile)
 }
 
 /// What that leaves over of our kernels, where samples are many: it goes by shape too.
-void fit_trees(const Group& group, StreamKind kind, const Device& device, Profile& profile) {
+void fit_trees(const StreamGroup& group, StreamKind kind, const Device& device, Profile& profile) {
     if (group.seen.size() < least_of_trees) return;
     const Pricer pricer(device, profile, Clock::Burst);
     BoostRows rows;
@@ -155,19 +155,19 @@ StreamKernel compiled_start(StreamKind kind, const StreamKernel& ours) {
 }
 
 /// The kernels of one form that are like `kind`, and their samples.
-Group alike(const Observations& seen, StreamForm form, StreamKind kind, Profile& profile) {
+StreamGroup alike(const Observations& seen, StreamForm form, StreamKind kind, Profile& profile) {
     StreamKernels& kernels = profile.stream.of(form);
-    Group group;
+    StreamGroup group;
     group.rows = knows_rows(kind);
     for (std::size_t i = 0; i < kernels.size(); ++i) {
         if (kin_of(static_cast<StreamKind>(i)) == kind) group.kernels.push_back(&kernels[i]);
     }
-    group.seen = chosen(seen, [&](const Stream& one) { return one.form == form && kin_of(one.kind) == kind; });
+    group.seen = streams_where(seen, [&](const Stream& one) { return one.form == form && kin_of(one.kind) == kind; });
     group.rereads = form == StreamForm::Eager && is_norm(kind) && group.seen.size() >= least_of_reading;
     return group;
 }
 
-double mean_error(const Group& group, const Device& device, const Profile& profile) {
+double mean_error(const StreamGroup& group, const Device& device, const Profile& profile) {
     double sum = 0.0;
     for (double error : log_errors(group.seen, device, profile)) sum += std::abs(error);
     return sum / static_cast<double>(group.seen.size());
@@ -175,7 +175,7 @@ double mean_error(const Group& group, const Device& device, const Profile& profi
 
 /// The kernels of PyTorch's norms read a row twice, the second time from L1 while the rows of a unit fit into it: tries
 /// how long such rows are, and keeps what is clearly better than none.
-void fit_reading(const Group& group, const Device& device, Profile& profile) {
+void fit_reading(const StreamGroup& group, const Device& device, Profile& profile) {
     constexpr double clearly = 0.85;
     const StreamKernel start = *group.kernels.front();
     fit_constants(group, device, profile);
@@ -195,7 +195,7 @@ void fit_reading(const Group& group, const Device& device, Profile& profile) {
 
 /// The kernels of a group: together from `start`, then each by its own samples, then what both leave over. Gives the
 /// constants that they share.
-StreamKernel fit_group(const Group& group, const StreamKernel& start, const Device& device, Profile& profile) {
+StreamKernel fit_group(const StreamGroup& group, const StreamKernel& start, const Device& device, Profile& profile) {
     constexpr double drawn_to_kin = 0.5;
     for (StreamKernel* kernel : group.kernels) *kernel = start;
     if (group.rereads) {
@@ -209,7 +209,7 @@ StreamKernel fit_group(const Group& group, const StreamKernel& start, const Devi
         const auto is_own = [&](const Stream& one) {
             return &profile.stream.of(one.form)[static_cast<std::size_t>(one.kind)] == kernel;
         };
-        const Group own{{kernel}, chosen(group.seen, is_own), group.rows, drawn_to_kin, false, compiled};
+        const StreamGroup own{{kernel}, streams_where(group.seen, is_own), group.rows, drawn_to_kin, false, compiled};
         if (group.kernels.size() > 1) fit_constants(own, device, profile);
         kernel->samples = static_cast<double>(own.seen.size());
     }
@@ -223,7 +223,7 @@ bool is_left_to_pytorch(StreamKind kind) {
 }
 
 /// Takes another form's kernels where a form has no samples.
-void stand_in(const Group& known, const Group& unknown) {
+void stand_in(const StreamGroup& known, const StreamGroup& unknown) {
     for (std::size_t i = 0; i < known.kernels.size(); ++i) {
         *unknown.kernels[i] = *known.kernels[i];
         unknown.kernels[i]->samples = 0.0;
@@ -232,11 +232,11 @@ void stand_in(const Group& known, const Group& unknown) {
 
 /// Kernels like `kind` of every form, PyTorch's from where ours are.
 void fit_kind(const Observations& seen, StreamKind kind, const Device& device, Profile& profile) {
-    const Group ours = alike(seen, StreamForm::Fused, kind, profile);
+    const StreamGroup ours = alike(seen, StreamForm::Fused, kind, profile);
     const StreamKernel shared = fit_group(ours, start_of(kind, *ours.kernels.front()), device, profile);
     fit_trees(ours, kind, device, profile);
     for (const StreamForm form : {StreamForm::Eager, StreamForm::Compiled}) {
-        const Group theirs = alike(seen, form, kind, profile);
+        const StreamGroup theirs = alike(seen, form, kind, profile);
         if (theirs.seen.empty()) {
             const bool left = form == StreamForm::Compiled && is_left_to_pytorch(kind);
             stand_in(left ? alike(seen, StreamForm::Eager, kind, profile) : ours, theirs);
@@ -251,7 +251,7 @@ void fit_kind(const Observations& seen, StreamKind kind, const Device& device, P
 }  // namespace
 
 void fit_streams(const Observations& seen, const Device& device, Profile& profile) {
-    if (seen.size() < least_points) return;
+    if (seen.size() < least_streams) return;
     for (std::size_t i = 0; i < stream_kind_count; ++i) {
         const auto kind = static_cast<StreamKind>(i);
         if (kin_of(kind) == kind) fit_kind(seen, kind, device, profile);

@@ -36,18 +36,18 @@ Operands operands(const Attention& a) {
             queries * real(value_dim(a))};
 }
 
-Flops count(const Gemm& g) { return {2 * real(g.m) * real(g.n) * real(g.k) * real(g.batch)}; }
+Flops flops_in(const Gemm& g) { return {2 * real(g.m) * real(g.n) * real(g.k) * real(g.batch)}; }
 
 /// Forward: the score and value products. Backward: the score again, and the gradients of value, probability, query,
 /// key.
-Flops count(const Attention& a) {
+Flops flops_in(const Attention& a) {
     const double score = 2 * attended_pairs(a) * real(a.head_dim) * real(a.heads) * real(a.batch);
     const double value = 2 * attended_pairs(a) * real(value_dim(a)) * real(a.heads) * real(a.batch);
     return {a.pass == AttentionPass::Forward ? score + value : score + value + value + score + score};
 }
 
-Flops count(const Stream&) { return {}; }
-Flops count(const Collective&) { return {}; }
+Flops flops_in(const Stream&) { return {}; }
+Flops flops_in(const Collective&) { return {}; }
 
 Bytes read(const Gemm& g) {
     return {(real(g.m) * real(g.k) + real(g.k) * real(g.n)) * real(g.batch) * element_bytes(g.precision)};
@@ -87,7 +87,7 @@ double attended_pairs(const Attention& a) {
 }
 
 Flops flops(const Op& op) {
-    return std::visit([](const auto& work) { return count(work); }, op.work);
+    return std::visit([](const auto& work) { return flops_in(work); }, op.work);
 }
 
 Bytes bytes_read(const Op& op) {

@@ -1,4 +1,4 @@
-// One table says which calls are one kernel to the lowering, of which kind, and how many times the tensor crosses
+// One known_calls says which calls are one kernel to the lowering, of which kind, and how many times the tensor crosses
 // memory.
 #include "tilewright/codec.h"
 
@@ -8,7 +8,7 @@ namespace {
 using enum AttentionPass;
 using enum StreamForm;
 
-constexpr std::optional<StreamForm> any;
+constexpr std::optional<StreamForm> any_form;
 
 struct Known {
     std::string_view kernel;
@@ -18,12 +18,12 @@ struct Known {
     double tensors;  ///< read and written; 0: not a multiple of the tensor
 };
 
-constexpr Known table[] = {
-    {"layernorm", Forward, any, StreamKind::Norm, 2},
-    {"layernorm", Backward, any, StreamKind::NormBackward, 5},
-    {"rmsnorm", Forward, any, StreamKind::RmsNorm, 2},
-    {"rmsnorm", Backward, any, StreamKind::RmsNormBackward, 5},
-    {"residual", Forward, any, StreamKind::Pointwise, 3},
+constexpr Known known_calls[] = {
+    {"layernorm", Forward, any_form, StreamKind::Norm, 2},
+    {"layernorm", Backward, any_form, StreamKind::NormBackward, 5},
+    {"rmsnorm", Forward, any_form, StreamKind::RmsNorm, 2},
+    {"rmsnorm", Backward, any_form, StreamKind::RmsNormBackward, 5},
+    {"residual", Forward, any_form, StreamKind::Pointwise, 3},
     {"residual", Backward, Eager, StreamKind::Pointwise, 0},
     {"rotary", Forward, Compiled, StreamKind::Rotary, 2},
     {"rotary", Backward, Compiled, StreamKind::Strided, 2},  // beside the values' gradient
@@ -32,8 +32,8 @@ constexpr Known table[] = {
     {"turn", Backward, Eager, StreamKind::Strided, 2},
     {"rotary", Forward, Fused, StreamKind::Rotary, 2},
     {"rotary", Backward, Fused, StreamKind::Rotary, 2},
-    {"bias", Forward, any, StreamKind::Strided, 2},
-    {"bias", Backward, any, StreamKind::Columns, 1},
+    {"bias", Forward, any_form, StreamKind::Strided, 2},
+    {"bias", Backward, any_form, StreamKind::Columns, 1},
     {"gelu", Forward, Compiled, StreamKind::Activation, 2},
     {"gelu", Backward, Compiled, StreamKind::ActivationBackward, 3},
     {"gelu", Forward, Eager, StreamKind::Activation, 2},
@@ -44,8 +44,8 @@ constexpr Known table[] = {
     {"swiglu", Backward, Compiled, StreamKind::GateBackward, 5},
     {"swiglu", Forward, Fused, StreamKind::Gate, 3},
     {"swiglu", Backward, Fused, StreamKind::GateBackward, 5},
-    {"softmax", Forward, any, StreamKind::Softmax, 2},
-    {"softmax", Backward, any, StreamKind::SoftmaxBackward, 3},
+    {"softmax", Forward, any_form, StreamKind::Softmax, 2},
+    {"softmax", Backward, any_form, StreamKind::SoftmaxBackward, 3},
     {"crossentropy", Forward, Compiled, StreamKind::Loss, 1},
     {"crossentropy", Backward, Compiled, StreamKind::LossGradient, 2},
     {"crossentropy", Forward, Eager, StreamKind::Loss, 0},          // of fp32, as those that count their bytes are
@@ -58,8 +58,8 @@ constexpr Known table[] = {
     {"multiply", Forward, Eager, StreamKind::Pointwise, 3},
     {"silu", Forward, Eager, StreamKind::Activation, 2},
     {"silu", Backward, Eager, StreamKind::ActivationBackward, 3},
-    {"embedding", Forward, any, StreamKind::Embedding, 2},
-    {"embedding", Backward, any, StreamKind::EmbeddingBackward, 2},
+    {"embedding", Forward, any_form, StreamKind::Embedding, 2},
+    {"embedding", Backward, any_form, StreamKind::EmbeddingBackward, 2},
     {"adamw", Forward, Fused, StreamKind::Optimizer, 7},
 };
 
@@ -70,7 +70,7 @@ bool fits(const Known& known, const StreamCall& call) {
 }  // namespace
 
 std::optional<Stream> stream_of(const StreamCall& call) {
-    for (const Known& known : table) {
+    for (const Known& known : known_calls) {
         if (!fits(known, call)) continue;
         Stream stream;
         stream.kind = known.kind;

@@ -122,7 +122,7 @@ TEST(ShapeFile, TheSameFormInJson) {
     EXPECT_EQ(file->shape.head_dim, 16);
 }
 
-struct Bad {
+struct BadShape {
     const char* lines;  ///< after a good [shape] of four lines
     int line;
     const char* what;
@@ -130,9 +130,9 @@ struct Bad {
 };
 
 // Line 1 is [shape]; what is tested starts at line 6.
-constexpr const char* good = "[shape]\nlayers = 2\nheads = 8\nhidden = 512\nvocab = 100\n";
+constexpr const char* good_shape = "[shape]\nlayers = 2\nheads = 8\nhidden = 512\nvocab = 100\n";
 
-const Bad bad[] = {
+const BadShape bad_shapes[] = {
     {"kv_heads = 0", 6, "kv_heads is 0", "an integer from 1 to 2147483648"},
     {"kv_heads = -8", 6, "kv_heads is -8", "an integer from 1"},
     {"kv_heads = 2.5", 6, "kv_heads is 2.5", "an integer from 1"},
@@ -161,9 +161,9 @@ const Bad bad[] = {
 };
 
 TEST(ShapeFile, BadValuesAreRefusedWithLineValueAndFix) {
-    for (const Bad& row : bad) {
+    for (const BadShape& row : bad_shapes) {
         SCOPED_TRACE(row.lines);
-        const auto file = read_shape(std::string(good) + row.lines + "\n", "x.toml");
+        const auto file = read_shape(std::string(good_shape) + row.lines + "\n", "x.toml");
         ASSERT_FALSE(file.ok());
         ASSERT_EQ(file.problems().size(), 1u) << file.problems().back().what;
         const Problem& problem = file.problems().front();

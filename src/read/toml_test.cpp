@@ -30,13 +30,13 @@ std::string repeated(const std::string& piece, int times) {
     return out;
 }
 
-struct Bad {
+struct BadToml {
     std::string text;
     int line;
     const char* says;
 };
 
-const Bad bad[] = {
+const BadToml bad_toml[] = {
     {"", 0, "nothing"},
     {"a", 1, "not TOML"},
     {"a = ", 1, "not TOML"},
@@ -55,7 +55,7 @@ const Bad bad[] = {
 };
 
 TEST(Toml, BadTextIsRefusedWithItsLine) {
-    for (const Bad& row : bad) {
+    for (const BadToml& row : bad_toml) {
         SCOPED_TRACE(row.text.substr(0, 40));
         const auto root = read_toml(row.text, "f.toml");
         ASSERT_FALSE(root.ok());

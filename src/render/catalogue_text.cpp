@@ -31,19 +31,17 @@ std::string peak_text(const Device& device, Precision precision) {
 }
 
 /// The mean error over all held-out kernels of an op.
-std::string error_text(const Profile& profile, std::string_view op) {
+std::string mean_error_text(const Profile& profile, std::string_view op) {
     const auto found = std::find_if(profile.errors.begin(), profile.errors.end(),
                                     [op](const ErrorLine& line) { return line.op == op && line.by == "all"; });
     return found == profile.errors.end() ? "-" : percent_text(found->mean);
 }
 
-std::string evidence_text(const Profile& profile) {
+std::string profile_evidence(const Profile& profile) {
     return profile.carried_from.empty() ? std::string(name_of(profile.evidence)) : "from " + profile.carried_from;
 }
 
-std::string interval_text(const Interval& interval) {
-    return fmt::format("{:.2f}–{:.2f}", interval.low, interval.high);
-}
+std::string bounds_text(const Interval& interval) { return fmt::format("{:.2f}–{:.2f}", interval.low, interval.high); }
 
 /// The name, marked when it is not built in.
 Cell name_cell(const std::string& name, const std::string& origin) {
@@ -143,8 +141,8 @@ std::string devices_text(const std::vector<ListedDevice>& devices, const Style& 
     for (const auto& [device, profile, origin] : devices) {
         table.row({name_cell(device.name, origin), std::to_string(device.units), peak_text(device, Precision::Fp16),
                    peak_text(device, Precision::Fp8), bytes_text(device.memory), bandwidth_text(device.bandwidth),
-                   evidence_text(profile), error_text(profile, "gemm"), error_text(profile, "attention"),
-                   error_text(profile, "stream"), interval_text(profile.intervals[0][0])});
+                   profile_evidence(profile), mean_error_text(profile, "gemm"), mean_error_text(profile, "attention"),
+                   mean_error_text(profile, "stream"), bounds_text(profile.intervals[0][0])});
         append_origin(origins, device.name, origin, style);
     }
     std::string out;

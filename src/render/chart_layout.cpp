@@ -8,7 +8,7 @@
 namespace tilewright::render {
 namespace {
 
-constexpr double line_height = 15.0;
+constexpr double text_height = 15.0;
 constexpr double edge = 8.0;
 
 struct Frame {
@@ -31,7 +31,7 @@ double set_head(const Frame& frame, std::vector<Text>& texts, std::vector<Swatch
         const double width = swatch_width + 6.0 + text_width(name) + 14.0;
         if (!any || x + width > frame.size.width) {
             x = edge;
-            y += any ? line_height + 2 : 20.0;
+            y += any ? text_height + 2 : 20.0;
         }
         any = true;
         swatches.push_back({{x, y - 4.0}, i});
@@ -57,7 +57,7 @@ std::vector<FoldedTick> fold_ticks(const Scale& scale, double width) {
 
 /// Leaves of each label only the lines that `room` pixels hold.
 void cut_lines(std::vector<FoldedTick>& ticks, double room) {
-    const auto most = static_cast<std::size_t>(std::max(1.0, std::floor(room / line_height)));
+    const auto most = static_cast<std::size_t>(std::max(1.0, std::floor(room / text_height)));
     for (FoldedTick& tick : ticks) {
         if (tick.lines.size() <= most) continue;
         tick.lines.resize(most);
@@ -81,10 +81,10 @@ std::size_t most_lines(const std::vector<FoldedTick>& ticks) {
 
 void set_y_ticks(const std::vector<FoldedTick>& ticks, Layout& layout) {
     for (const FoldedTick& tick : ticks) {
-        double y = layout.y.at(tick.at) + 4.0 - 0.5 * line_height * static_cast<double>(tick.lines.size() - 1);
+        double y = layout.y.at(tick.at) + 4.0 - 0.5 * text_height * static_cast<double>(tick.lines.size() - 1);
         for (const std::string& line : tick.lines) {
             layout.texts.push_back({{layout.plot.left - 8.0, y}, line, "tick", "end"});
-            y += line_height;
+            y += text_height;
         }
     }
 }
@@ -99,7 +99,7 @@ void set_x_ticks(const std::vector<FoldedTick>& ticks, Layout& layout) {
         double y = layout.plot.bottom + 17.0;
         for (const std::string& line : tick.lines) {
             layout.texts.push_back({{x, y}, line, "tick", "middle"});
-            y += line_height;
+            y += text_height;
         }
     }
 }
@@ -115,7 +115,7 @@ Layout frame_of(const Frame& frame) {
     const double rough = chart.x.categories.empty() ? 1e9 : 0.85 * (right - 50.0) / columns;
     const auto x_lines = most_lines(fold_ticks(Scale(chart.x, across, {0.0, right}), rough));
     const std::vector<std::string> x_title = fold(chart.x.label, frame.size.width - 2 * edge);
-    const double below = 12.0 + line_height * static_cast<double>(x_lines) +
+    const double below = 12.0 + text_height * static_cast<double>(x_lines) +
                          (chart.x.label.empty() ? 0.0 : 18.0 * static_cast<double>(x_title.size()));
     const double bottom = std::max(top + 40.0, frame.size.height - below);
     const bool lying = !chart.y.categories.empty();
@@ -127,10 +127,10 @@ Layout frame_of(const Frame& frame) {
     Layout layout{{0, 0, frame.size.width, frame.size.height}, {left, top, right, bottom}, x, y, texts, swatches, {}};
     set_y_ticks(y_ticks, layout);
     set_x_ticks(fold_ticks(x, rough), layout);
-    double title_y = bottom + 12.0 + line_height * static_cast<double>(x_lines) + 12.0;
+    double title_y = bottom + 12.0 + text_height * static_cast<double>(x_lines) + 12.0;
     for (const std::string& line : x_title) {
         layout.texts.push_back({{0.5 * (left + right), title_y}, line, "axis", "middle"});
-        title_y += line_height;
+        title_y += text_height;
     }
     return layout;
 }

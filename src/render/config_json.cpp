@@ -119,7 +119,7 @@ constexpr std::string_view size = "hidden_size", deep = "num_hidden_layers", man
 constexpr std::string_view shared = "num_key_value_heads", wide = "head_dim", inner = "intermediate_size";
 
 // clang-format off
-constexpr ConfigFamily table[] = {
+constexpr ConfigFamily written_families[] = {
     {"llama",    "LlamaForCausalLM",   size, deep, many, shared, wide, inner, llama},
     {"gpt2",     "GPT2LMHeadModel",    "n_embd", "n_layer", "n_head", "", "", "n_inner", gpt2},
     {"gpt_neox", "GPTNeoXForCausalLM", size, deep, many, "", "", inner, gpt_neox},
@@ -152,7 +152,7 @@ constexpr ConfigFamily table[] = {
 
 }  // namespace
 
-std::span<const ConfigFamily> config_families() { return table; }
+std::span<const ConfigFamily> config_families() { return written_families; }
 
 std::string config_json(const Shape& shape, const ConfigFamily& family) {
     JsonWriter json;

@@ -6,18 +6,18 @@
 namespace tilewright::render {
 namespace {
 
-constexpr double wide = 720.0;
-constexpr double narrow = 358.0;  ///< a telephone of 390 CSS pixels less the page's margins
+constexpr double page_width = 720.0;
+constexpr double telephone_width = 358.0;  ///< a telephone of 390 CSS pixels less the page's margins
 
 Picture draw(std::string name, std::string caption, const Chart& chart) {
     const auto rows = static_cast<double>(chart.y.categories.size());
-    const ChartSize large{wide, rows > 0 ? 130.0 + 44.0 * rows : 400.0};
-    const ChartSize small{narrow, rows > 0 ? 190.0 + 62.0 * rows : 340.0};
+    const ChartSize large{page_width, rows > 0 ? 130.0 + 44.0 * rows : 400.0};
+    const ChartSize small{telephone_width, rows > 0 ? 190.0 + 62.0 * rows : 340.0};
     return {std::move(name), std::move(caption), svg(chart, large), svg(chart, small)};
 }
 
 Picture tile_picture(const TileMap& map) {
-    return {"tiles", tile_caption(map), tile_svg(map, wide), tile_svg(map, narrow)};
+    return {"tiles", tile_caption(map), tile_svg(map, page_width), tile_svg(map, telephone_width)};
 }
 
 Picture sweep_picture(const Sweep& sweep) {

@@ -61,7 +61,7 @@ Prediction prediction(const std::string& name, double slower) {
                    {"stream", "kernel", "stream bias", 3, 0.04, 0.03, 0.08, 1.0, 0.5, 0.3, 0.1},
                    {"collective", "kernel", "ring of eight", 139, 0.12, 0.09, 0.3, 0.9, 0.7, 0.7, 0.4}};
     made.kernels.ops = {kernel("norm", Component::Norm, 1e-3, Stream{StreamKind::Norm, 8192, 1024, {3e7}, {3e7}}),
-                        kernel("mlp up", Component::Mlp, 6e-3 * slower, Gemm{Layout::TN, 8192, 4096, 1024}),
+                        kernel("mlp up", Component::Mlp, 6e-3 * slower, Gemm{tilewright::Layout::TN, 8192, 4096, 1024}),
                         kernel("attention", Component::Attention, 4e-3, Attention{4, 16, 16, 2048, 2048, 64})};
     for (const PricedOp& priced : made.kernels.ops) {
         made.kernels.sum.time += priced.total;
@@ -144,7 +144,8 @@ Report sample() {
         report.sweeps.back().points.push_back({heads, heads, {4e14 - 1e12 * static_cast<double>(heads)}, 3e4, {}});
     }
     report.serving = serving();
-    report.tiles = TileMap{"mlp up", {Layout::TN, 8000, 4096, 1024}, tiled(7.64), 63, 16, 1008, 132, 7, 84, 0.008};
+    report.tiles =
+        TileMap{"mlp up", {tilewright::Layout::TN, 8000, 4096, 1024}, tiled(7.64), 63, 16, 1008, 132, 7, 84, 0.008};
     report.roofline = {
         {9.9e14},
         {4.8e12},
@@ -191,7 +192,7 @@ TEST(Report, ComparisonIsAsReviewed) {
 }
 
 TEST(Report, TilesAreAsReviewed) {
-    TileMap full{"qkv", {Layout::NN, 4096, 4096, 64, 8}, tiled(40), 32, 16, 4096, 132, 31, 4, 0.0};
+    TileMap full{"qkv", {tilewright::Layout::NN, 4096, 4096, 64, 8}, tiled(40), 32, 16, 4096, 132, 31, 4, 0.0};
     full.cost.split_k = 2;
     expect_golden("tiles.svg", tile_svg(*sample().tiles, 720));
     expect_golden("tiles_narrow.svg", tile_svg(*sample().tiles, 358));

@@ -41,7 +41,7 @@ void append_front(std::string& out, const std::vector<Candidate>& front, std::st
 std::string range_text(Between range) { return fmt::format("{:.3g}–{:.3g}", range.low, range.high); }
 
 /// The guard of a dimension; an explicit range, or that it stays, takes its place.
-void add_guard(std::vector<std::string>& guards, const Axis& axis, std::string text) {
+void add_guard(std::vector<std::string>& guards, const tilewright::Axis& axis, std::string text) {
     if (axis.is_free()) guards.push_back(std::move(text));
 }
 

@@ -20,7 +20,7 @@ PricedOp kernel(const char* name, Component component, std::int64_t count, doubl
     return priced;
 }
 
-Prediction sample() {
+Prediction plain_prediction() {
     Prediction prediction;
     prediction.shape.name = "toy";
     prediction.device.name = "chip";
@@ -57,7 +57,7 @@ TEST(Words, AWorkloadInALine) {
 }
 
 TEST(Prediction, TextSaysWhenMemoryOrHostIsShort) {
-    Prediction prediction = sample();
+    Prediction prediction = plain_prediction();
     prediction.memory.total = {0x1p31};
     summarize(prediction);
     EXPECT_NE(predict_text(prediction, {}).find("Does not fit: 2.00 GiB needed, chip has 1.00 GiB"), std::string::npos);
@@ -72,8 +72,8 @@ TEST(Prediction, TextSaysWhenMemoryOrHostIsShort) {
 }
 
 TEST(Prediction, WhyShowsTheSumOfTheTerms) {
-    EXPECT_NE(why_text(sample(), {}).find("sum       12.000  2.000  14.000"), std::string::npos)
-        << why_text(sample(), {});
+    EXPECT_NE(why_text(plain_prediction(), {}).find("sum       12.000  2.000  14.000"), std::string::npos)
+        << why_text(plain_prediction(), {});
 }
 
 }  // namespace

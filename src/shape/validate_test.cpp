@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t two_31 = std::int64_t{1} << 31;
 
-struct Fault {
+struct ShapeFault {
     const char* where;
     void (*spoil)(Shape&);
 };
@@ -34,7 +34,7 @@ void expect_only(const Shape& shape, const char* where) {
 }
 
 TEST(ValidateShape, NamesTheFault) {
-    const Fault faults[] = {
+    const ShapeFault faults[] = {
         {"hidden", [](Shape& s) { s.hidden = 0; }},
         {"hidden", [](Shape& s) { s.hidden = two_31 + 1; }},
         {"layers", [](Shape& s) { s.layers = -1; }},
@@ -57,7 +57,7 @@ TEST(ValidateShape, NamesTheFault) {
         {"norms_per_layer", [](Shape& s) { s.norms.per_layer = 4, s.block = BlockForm::Parallel; }},
         {"shape", [](Shape& s) { s.hidden = s.ffn = s.layers = two_31; }},
     };
-    for (const Fault& fault : faults) {
+    for (const ShapeFault& fault : faults) {
         Shape shape = gpt2();
         fault.spoil(shape);
         expect_only(shape, fault.where);
@@ -65,7 +65,7 @@ TEST(ValidateShape, NamesTheFault) {
 }
 
 TEST(ValidateShape, NamesTheFaultOfExpertsAndLatentAttention) {
-    const Fault faults[] = {
+    const ShapeFault faults[] = {
         {"experts.count", [](Shape& s) { s.experts->count = 0; }},
         {"experts.active", [](Shape& s) { s.experts->active = 65; }},
         {"experts.active", [](Shape& s) { s.experts->active = 0; }},
@@ -81,7 +81,7 @@ TEST(ValidateShape, NamesTheFaultOfExpertsAndLatentAttention) {
         {"head_dim", [](Shape& s) { s.head_dim = 128; }},
         {"kv_heads", [](Shape& s) { s.kv_heads = 4; }},
     };
-    for (const Fault& fault : faults) {
+    for (const ShapeFault& fault : faults) {
         Shape shape = deepseek_v2_lite();
         fault.spoil(shape);
         expect_only(shape, fault.where);
