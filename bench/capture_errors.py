@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Predicts every case of bench/measured/stopwatch.jsonl that has a captured graph in data/captures, and prints how far off it is.
+"""Predicts every case of bench/measured/stopwatch*.jsonl that has a captured graph in data/captures, and prints how far off it is.
 
     python3 bench/capture_errors.py [PROGRAM] [--cases] [--kinds] [--markdown]
 
-Time is the stopwatch's, GPU busy the profiler's of the same case, memory what max_memory_allocated showed. Classes that constants were
+Time is the stopwatch's (the mean of the machines it was taken on), GPU busy the profiler's of the same case, memory what max_memory_allocated showed. Classes that constants were
 fitted to and classes held out (bench/hf_models.py) are told apart. --cases prints every case; --kinds the GPU time by kind of kernel,
 predicted and profiled."""
 import argparse
@@ -11,6 +11,7 @@ import collections
 import gzip
 import json
 import os
+import statistics
 import subprocess
 import sys
 
@@ -58,13 +59,13 @@ def compared(program):
     graphs = captures()
     busy = {key_of(row): row for row in lines(os.path.join(MEASURED, "stopwatch-busy.jsonl.gz"))}
     taken = collections.defaultdict(list)  # a case may have been timed several times
-    for row in lines(os.path.join(MEASURED, "stopwatch.jsonl")):
-        if key_of(row) in graphs:
-            taken[key_of(row)].append(row)
+    for name in ("stopwatch.jsonl", "stopwatch-2.jsonl"):
+        for row in lines(os.path.join(MEASURED, name)):
+            if key_of(row) in graphs:
+                taken[key_of(row)].append(row)
     for key, rows in taken.items():
         profiled = busy.get(key, {})
-        times = sorted(row["time_s"] for row in rows)
-        yield {"key": key, "role": role(key[0]), "time_s": times[len(times) // 2], "gpu_busy_s": profiled.get("gpu_busy_s"),
+        yield {"key": key, "role": role(key[0]), "time_s": statistics.mean(row["time_s"] for row in rows), "gpu_busy_s": profiled.get("gpu_busy_s"),
                "allocated_bytes": rows[0].get("allocated_bytes"), "kernels": profiled.get("kernels", []),
                "predicted": predict(program, graphs[key])}
 
@@ -138,7 +139,7 @@ def kinds(rows):
                 for name, _, seconds in row["kernels"]:
                     seen[profiled_kind(name)] += seconds
                 for kernel in row["predicted"]["kernels"]:
-                    reduces = kernel["name"] in ("sum", "mean", "argmax", "max") and kernel["kind"] == "pointwise"
+                    reduces = kernel["name"] in ("sum", "mean", "argmax", "max") and kernel["kind"] == "rms_norm"
                     priced["reduction" if reduces else KINDS.get(kernel["kind"], "pointwise")] += kernel["total_s"]
             whole = sum(seen.values())
             for kind, seconds in seen.most_common():

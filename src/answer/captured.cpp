@@ -93,10 +93,11 @@ private:
     Seconds host_time(const Distinct& op, Pass pass) const {
         const IssueCosts& host = question_.host;
         const bool backward = pass == Pass::Backward;
+        const double scale = capture_.phase == "decode" ? host.decode : 1.0;
         switch (op.host) {
             case HostWork::Nothing: return {};
-            case HostWork::View: return backward ? host.backward_view : host.forward_view;
-            case HostWork::Launch: return backward ? host.backward : host.forward;
+            case HostWork::View: return (backward ? host.backward_view : host.forward_view) * scale;
+            case HostWork::Launch: return (backward ? host.backward : host.forward) * scale;
             case HostWork::Optimizer: return host.update_tensor * static_cast<double>(op.parameters);
             case HostWork::Wait: return host.wait;
         }

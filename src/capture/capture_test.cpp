@@ -103,6 +103,28 @@ TEST(Capture, BroadcastOperandsAreReadOnce) {
     EXPECT_EQ(only<Stream>(work).read.value, 2.0 * (8 * 64 + 64));
 }
 
+TEST(Capture, AConcatenationIsAsFastAsItsOperandsLie) {
+    const auto part = tensor({8, 64}, {64, 1}), slice = tensor({8, 64}, {128, 1}), both = tensor({16, 64}, {64, 1});
+    const auto whole = only<Stream>(call("aten.cat.default", {part, part, both}));
+    EXPECT_EQ(whole.kind, StreamKind::Pointwise);
+    EXPECT_EQ(whole.read.value, 2.0 * 16 * 64);
+    const auto slow = only<Stream>(call("aten.cat.default", {slice, part, both}));
+    EXPECT_EQ(slow.kind, StreamKind::Strided);
+    EXPECT_GT(slow.read, whole.read);
+}
+
+TEST(Capture, WhatIsNotInPlaceCopiesFirst) {
+    const auto whole = tensor({8, 64}, {64, 1}), mask = tensor({8, 1}, {1, 1}, ElementType::Bool);
+    EXPECT_EQ(call("aten.masked_fill.Scalar", {whole, mask, whole}).kernels.size(), 2u);
+    EXPECT_EQ(call("aten.masked_fill_.Scalar", {whole, mask, whole}).kernels.size(), 1u);
+}
+
+TEST(Capture, AMatrixTimesAVectorIsReadAsTheLibraryReadsIt) {
+    const auto work = call("aten.bmm.default", {tensor({8, 512, 64}, {32768, 64, 1}), tensor({8, 64, 1}, {64, 1, 1}),
+                                                tensor({8, 512, 1}, {512, 1, 1})});
+    EXPECT_EQ(only<Gemm>(work), (Gemm{Layout::TN, 1, 512, 64, 8}));
+}
+
 TEST(Capture, ViewsAndValuesReadBackLaunchNothing) {
     const auto row = tensor({8, 64}, {64, 1});
     EXPECT_EQ(call("aten.view.default", {row, row}).host, HostWork::View);

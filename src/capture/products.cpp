@@ -36,11 +36,17 @@ bool product(const Operands& operands, std::size_t first, Kernels& kernels) {
     const CapturedTensor *a = operands.tensor(first), *b = operands.tensor(first + 1);
     if (a == nullptr || b == nullptr) return false;
     const Matrix left = matrix_of(*a), right = matrix_of(*b);
-    const bool vector = b->sizes.size() < 2;  // a matrix times a vector
-    append_gemm(operands,
-                {layout_of(left, right), left.rows, vector ? 1 : right.columns, left.columns,
-                 std::max(batch_of(*a), batch_of(*b)), precision_of(a->type)},
-                kernels);
+    Gemm gemm{layout_of(left, right),
+              left.rows,
+              b->sizes.size() < 2 ? 1 : right.columns,
+              left.columns,
+              std::max(batch_of(*a), batch_of(*b)),
+              precision_of(a->type)};
+    if (gemm.n == 1 && gemm.m > 1) {  // a matrix times a vector is the vector times the matrix transposed
+        std::swap(gemm.m, gemm.n);
+        gemm.layout = left.transposed ? Layout::NN : Layout::TN;
+    }
+    append_gemm(operands, gemm, kernels);
     return true;
 }
 
@@ -156,6 +162,17 @@ bool lower_attention(const Operands& operands, Kernels& kernels) {
     op.name = operands.name();
     op.work = call;
     kernels.push_back(op);
+    if (const CapturedTensor* bias = operands.tensor(found->bias)) {  // read once more beside keys and values
+        const std::int64_t width = last_size(*bias);
+        append_stream(operands,
+                      {StreamKind::Pointwise,
+                       std::max<std::int64_t>(1, elements(*bias) / width),
+                       width,
+                       {distinct_bytes(*bias)},
+                       {},
+                       StreamForm::Eager},
+                      kernels);
+    }
     return true;
 }
 
