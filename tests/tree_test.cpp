@@ -49,10 +49,10 @@ const std::map<std::string, Names> may_include = {
 
 /// The stage each public header belongs to, where it is not the folder of its own name.
 const std::map<std::string, std::string> stage_of_header = {
-    {"result", "quantity"},      {"workload", "shape"},    {"names", "shape"},     {"correction", "device"},
-    {"profile", "device"},       {"figure", "experiment"}, {"captured", "answer"}, {"cluster", "device"},
-    {"report", "answer"},        {"runtime", "ops"},       {"codec", "ops"},       {"model_flops", "ops"},
-    {"reproduce", "experiment"},
+    {"result", "quantity"}, {"workload", "shape"},       {"names", "shape"},     {"correction", "device"},
+    {"profile", "device"},  {"figure", "experiment"},    {"captured", "answer"}, {"cluster", "device"},
+    {"report", "answer"},   {"runtime", "ops"},          {"codec", "ops"},       {"model_flops", "ops"},
+    {"host", "timeline"},   {"reproduce", "experiment"},
 };
 
 /// The folders that may see a third-party library, by how its include begins.

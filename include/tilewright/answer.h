@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tilewright/cost.h"
+#include "tilewright/host.h"
 #include "tilewright/lint.h"
 #include "tilewright/plan.h"
 #include "tilewright/search.h"
@@ -44,6 +45,13 @@ struct FamilyCost {
     Evidence evidence = Evidence::Measured;  ///< the worst among them
 };
 
+/// What would help where the host bounds a step, and how fast the step then is at equal tokens.
+struct HostRemedy {
+    std::string what;       ///< "--batch 8", "CUDA graphs", "--runtime pytorch-compiled"
+    double speedup = 1.0;   ///< in tokens a second
+    double idle_share = 0;  ///< of the step that is left then
+};
+
 /// A shape in a workload on a device, priced.
 struct Prediction {
     Shape shape;
@@ -61,12 +69,13 @@ struct Prediction {
     std::vector<std::string> used;  ///< files that were used in place of built-in data
 
     // of the whole step, however many GPUs and micro-batches share it; or of the layer
-    Seconds time, low, high;       ///< as a stopwatch shows it
-    Seconds gpu_busy;              ///< of it, what a GPU's kernels take
-    Seconds idle;                  ///< the rest
-    Seconds host_time;             ///< that the host takes to issue the kernels
-    bool host_bound = false;       ///< that is what the step waits for
-    double tokens_per_step = 0.0;  ///< of all replicas: taken forward, or one per sequence when decoding
+    Seconds time, low, high;           ///< as a stopwatch shows it
+    Seconds gpu_busy;                  ///< of it, what a GPU's kernels take
+    Seconds idle;                      ///< the rest
+    Seconds host_time;                 ///< that the host takes to issue the kernels
+    bool host_bound = false;           ///< the GPU idles over a tenth of the step
+    std::vector<HostRemedy> remedies;  ///< where the host bounds the step: what helps, best first
+    double tokens_per_step = 0.0;      ///< of all replicas: taken forward, or one per sequence when decoding
     double tokens_per_s = 0.0;
     Flops flops;                  ///< of the model, see `model_flops`
     Flops hardware_flops;         ///< computed for them, recomputation included

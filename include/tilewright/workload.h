@@ -76,6 +76,7 @@ struct Workload {
     Recompute recompute = Recompute::None;
     MasterWeights master = MasterWeights::None;
     Overlap overlap = Overlap::Data;
+    double host_scale = 1.0;    ///< how many times longer this machine's host takes than the one measured
     bool dropout = false;       ///< in training, of attention's probabilities where unfused and of what a half adds
     bool forward_only = false;  ///< with Phase::Train: leave out backward and optimizer (a layer's forward pass)
 

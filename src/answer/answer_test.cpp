@@ -62,7 +62,7 @@ TEST(Predict, SaysOneStepHoweverManyGpusShareIt) {
     Question question = about(gpt2());
     const Prediction alone = predict(question);
     EXPECT_FALSE(alone.split);
-    EXPECT_EQ(alone.time, alone.kernels.sum.time);
+    EXPECT_NEAR(alone.time / alone.kernels.sum.time, 1.0, 1e-9);
     question.workload.parallel.pp = 2;
     question.workload.parallel.dp = 4;
     question.workload.micro_batches = 8;
@@ -226,7 +226,7 @@ TEST(Report, NoKernelIsAboveTheRoof) {
 TEST(Advise, PartsAreWhatTheyWouldBeAlone) {
     const Question question = about(gpt2());
     const Advice advice = advise(question, walk_all, any_size);
-    EXPECT_EQ(advice.prediction.kernels.sum.time, predict(question).time);
+    EXPECT_EQ(advice.prediction.time, predict(question).time);
     EXPECT_EQ(advice.prediction.flops, predict(question).flops);
     EXPECT_EQ(advice.findings.size(), lint(question).findings.size());
     EXPECT_TRUE(advice.found.exhaustive);

@@ -72,6 +72,37 @@ bool is_split(const Workload& workload) {
     return many && workload.phase == Phase::Train && !workload.forward_only;
 }
 
+constexpr double idle_of_host_bound = 0.1;
+
+/// The step on both clocks. A layer is what the GPU computes. Where GPUs or micro-batches share the step, the host
+/// issues every micro-batch, and whichever takes longer is the step.
+void take_clocks(Prediction& prediction) {
+    const Workload& workload = prediction.workload;
+    const Cost& sum = prediction.kernels.sum;
+    const double spread = runtime_of(workload.runtime).host.spread;
+    const StepTime step = step_time(prediction.kernels, prediction.shape, workload);
+    prediction.host_time = step.timeline.host_time;
+    if (prediction.scope == Scope::Layer) {
+        prediction.host_time = {};
+        prediction.time = prediction.gpu_busy = sum.time;
+        prediction.low = sum.low;
+        prediction.high = sum.high;
+    } else if (const std::optional<Step>& split = prediction.split) {
+        prediction.host_time = step.timeline.host_time * static_cast<double>(workload.micro_batches);
+        prediction.gpu_busy = split->time;
+        prediction.time = steady_time(split->time, prediction.host_time);
+        prediction.low = steady_time(split->low, prediction.host_time / spread);
+        prediction.high = steady_time(split->high, prediction.host_time * spread);
+    } else {
+        prediction.gpu_busy = step.timeline.gpu_busy;
+        prediction.time = step.timeline.time;
+        prediction.low = step.low;
+        prediction.high = step.high;
+    }
+    prediction.idle = prediction.time - prediction.gpu_busy;
+    prediction.host_bound = prediction.idle > prediction.time * idle_of_host_bound;
+}
+
 Prediction finished(Prediction prediction, const Pricer& pricer) {
     summarize(prediction);
     const Workload& workload = prediction.workload;
@@ -92,7 +123,9 @@ Prediction answer::predict(const Question& question, const Pricer& pricer, Graph
     Prediction prediction = prediction_of(question, pricer);
     prediction.kernels = std::move(step);
     if (is_split(question.workload)) prediction.split = price_step(question.shape, question.workload, pricer);
-    return finished(std::move(prediction), pricer);
+    prediction = finished(std::move(prediction), pricer);
+    if (prediction.host_bound) prediction.remedies = answer::host_remedies(question, pricer, prediction);
+    return prediction;
 }
 
 Prediction predict(const Question& question, Scope scope) {
@@ -108,15 +141,7 @@ Prediction predict(const Question& question, Scope scope) {
 
 void summarize(Prediction& prediction) {
     const Workload& workload = prediction.workload;
-    const Cost& sum = prediction.kernels.sum;
-    const std::optional<Step>& split = prediction.split;
-    prediction.time = split ? split->time : sum.time;
-    prediction.low = split ? split->low : sum.low;
-    prediction.high = split ? split->high : sum.high;
-    prediction.gpu_busy = prediction.time;
-    prediction.idle = prediction.time - prediction.gpu_busy;
-    prediction.host_time = prediction.kernels.host_time * static_cast<double>(workload.micro_batches);
-    prediction.host_bound = workload.runtime == RuntimeId::PyTorch && prediction.host_time > prediction.time;
+    take_clocks(prediction);
     const std::int64_t micro_batches = prediction.scope == Scope::Layer ? 1 : workload.micro_batches;
     const std::int64_t replicas = prediction.scope == Scope::Layer ? 1 : workload.parallel.dp;
     prediction.tokens_per_step = tokens_per_step(workload) * static_cast<double>(micro_batches * replicas);

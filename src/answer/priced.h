@@ -8,6 +8,9 @@ namespace tilewright::answer {
 /// `step` is that of the whole model.
 Prediction predict(const Question& question, const Pricer& pricer, GraphCost step);
 
+/// What helps a step that the host bounds.
+std::vector<HostRemedy> host_remedies(const Question& question, const Pricer& pricer, const Prediction& prediction);
+
 Advice advise(const Question& question, const Pricer& pricer, const Walk& walk, double most);
 
 }  // namespace tilewright::answer

@@ -47,8 +47,7 @@ std::vector<FlagGroup> predict_flags() {
             workload_flags(),
             {"Prediction",
              {{"--scope", "layer|model", "one layer, or the whole step (model)", Kind::Choice},
-              {"--why", "", "every kernel and the terms its time is made of", Kind::Switch},
-              {"--host-scale", "X", "how many times longer this machine's host takes (1)", Kind::Real}}},
+              {"--why", "", "every kernel and the terms its time is made of", Kind::Switch}}},
             {"In bulk",
              {{"--from", "FILE.csv", "price every row of this file; - for stdin", Kind::Text},
               {"--output", "FILE", "write there instead of stdout", Kind::Text},
@@ -70,8 +69,6 @@ Result<int> run_predict(const Arguments& arguments, Session& session) {
     if (is_captured(operand)) return predict_captured(arguments, session);
     const Result<Question> question = make_question(arguments, operand, session);
     if (!question) return question.problems();
-    if (arguments.has("--host-scale"))
-        return Problem{"--host-scale", 0, "is for captured graphs", "say predict GRAPH.json"};
     if (Problems problems = misfit(arguments, *question); !problems.empty()) return problems;
     const Prediction prediction =
         predict(*question, arguments.text("--scope") == "layer" ? Scope::Layer : Scope::Model);

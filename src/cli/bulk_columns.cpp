@@ -5,6 +5,7 @@
 
 #include "render/csv.h"
 #include "tilewright/cost.h"
+#include "tilewright/host.h"
 #include "tilewright/profile.h"
 
 namespace tilewright::cli {
@@ -62,7 +63,14 @@ void price_stack(const Described& row, const BulkContext& context, std::string& 
     const auto& [shape, workload, whole] = std::get<Stack>(row.work);
     const OpGraph graph = lower(row);
     const Pricer& pricer = context.pricer(row.clock);
-    const Cost cost = price(graph, pricer).sum;
+    const GraphCost kernels = price(graph, pricer);
+    Cost cost = kernels.sum;
+    if (whole) {  // as a stopwatch shows it
+        const StepTime step = step_time(kernels, shape, workload);
+        cost.time = step.timeline.time;
+        cost.low = step.low;
+        cost.high = step.high;
+    }
     const Size size = whole ? size_of(shape, workload, pricer) : size_of_layer(shape, workload, pricer);
     append_times(line, cost);
     append_field(line, size.params);

@@ -92,6 +92,10 @@ const std::vector<WorkloadFlag>& workload_table() {
          [](const Arguments& arguments, std::string_view flag, Workload& workload) {
              workload.runtime = find_runtime(*arguments.text(flag)).value_or(workload.runtime);
          }},
+        {{"--host-scale", "X", "how many times longer this machine's host takes (1)", Kind::Real},
+         [](const Arguments& arguments, std::string_view flag, Workload& workload) {
+             workload.host_scale = arguments.real(flag).value_or(1.0);
+         }},
         {{"--attention", choices<AttentionBackend>(), "attention kernels (auto: as PyTorch picks)", Kind::Choice},
          set_word<&Workload::attention>},
         {{"--clock", choices<Clock>(), "under the power cap, or at full clock (sustained)", Kind::Choice},

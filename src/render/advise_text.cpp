@@ -29,9 +29,7 @@ void append_headline(std::string& out, const Prediction& prediction, const Style
     if (!prediction.fits)
         out += paint("Does not fit in memory: lower --batch, or raise --tp or --pp.", Tone::Bad, style) + "\n";
     if (prediction.host_bound) {
-        out += paint(fmt::format("The host bounds eager execution: {} to launch.", time_text(prediction.host_time)),
-                     Tone::Caution, style) +
-               "\n";
+        append_paragraph(out, host_bound_text(prediction) + " No shape helps before that.", 2, style);
     }
 }
 

@@ -43,10 +43,10 @@ std::string sources(const Prediction& prediction) {
         {"device", fmt::format("{}; {}", prediction.device.full_name, prediction.device.source)},
         {"profile", prediction.profile_source},
         {"clock", clock_text(prediction)},
-        {"launches", fmt::format("{} a step; issuing them one by one takes the host {}{}",
-                                 grouped_text(static_cast<double>(prediction.kernels.launches)),
-                                 time_text(prediction.kernels.host_time),
-                                 prediction.host_bound ? ", longer than the device computes" : "")}};
+        {"launches",
+         fmt::format("{} a step; issuing them one by one takes the host {}{}",
+                     grouped_text(static_cast<double>(prediction.kernels.launches)), time_text(prediction.host_time),
+                     prediction.host_bound ? ", and the device waits for it" : "")}};
     for (const std::string& file : prediction.used) rows.push_back({"used", file});
     return html_table({{""}, {""}}, rows);
 }

@@ -74,6 +74,11 @@ void append_totals(std::string& out, const Prediction& prediction, const Style& 
         table.row({"time per step",
                    {time_text(prediction.time), Tone::Strong},
                    "90% interval " + interval_text(prediction.low, prediction.high)});
+        if (prediction.host_time.value > 0) {
+            table.row({"GPU busy", time_text(prediction.gpu_busy),
+                       fmt::format("idle {}; the host works {} to issue the step",
+                                   percent_text(prediction.idle / prediction.time), time_text(prediction.host_time))});
+        }
     }
     table.row({"time per layer", time_text(layer.time), "90% interval " + interval_text(layer.low, layer.high)});
     table.row({"throughput", grouped_text(prediction.tokens_per_s), throughput_text(prediction)});
@@ -86,7 +91,7 @@ void append_totals(std::string& out, const Prediction& prediction, const Style& 
          fmt::format("of {}{}: {}", bytes_text(prediction.device.memory),
                      prediction.scope == Scope::Model ? "" : " for the whole model", memory_parts(prediction.memory))});
     table.row({"launches", grouped_text(static_cast<double>(prediction.kernels.launches)),
-               fmt::format("the host takes {} to issue them one by one", time_text(prediction.kernels.host_time))});
+               prediction.host_time.value > 0 ? "issued one by one" : "replayed without the host"});
     table.append_to(out, style);
     out += "\n";
 }
@@ -98,10 +103,7 @@ std::string advice(const Prediction& prediction) {
                            bytes_text(prediction.device.memory));
     }
     if (prediction.host_bound) {
-        return fmt::format(
-            "The host bounds this: issuing the kernels takes {}, running them {}. Use CUDA graphs or "
-            "--runtime compiled.",
-            time_text(prediction.host_time), time_text(prediction.time));
+        return host_bound_text(prediction);
     }
     return "To see which shapes of equal size are faster: tilewright advise, with the same flags.";
 }

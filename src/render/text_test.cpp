@@ -53,7 +53,7 @@ TEST(Words, AWorkloadInALine) {
     workload.batch = 16;
     workload.seq = 1000;
     EXPECT_EQ(workload_text(in_phase(workload, Phase::Decode)),
-              "decode, 16 × 1 token after 1000, bf16, compiled, attention auto, sustained clock");
+              "decode, 16 × 1 token after 1000, bf16, vllm, attention auto, sustained clock");
 }
 
 TEST(Prediction, TextSaysWhenMemoryOrHostIsShort) {
@@ -63,10 +63,10 @@ TEST(Prediction, TextSaysWhenMemoryOrHostIsShort) {
     EXPECT_NE(predict_text(prediction, {}).find("Does not fit: 2.00 GiB needed, chip has 1.00 GiB"), std::string::npos);
     prediction.memory.total = {0x1p29};
     prediction.workload.runtime = RuntimeId::PyTorch;
-    prediction.kernels.host_time = {1.0};
+    prediction.workload.host_scale = 1000;
     summarize(prediction);
     EXPECT_NE(predict_text(prediction, {}).find("The host bounds this"), std::string::npos);
-    prediction.workload.runtime = RuntimeId::PyTorchCompiled;
+    prediction.workload.runtime = RuntimeId::PyTorchGraphs;
     summarize(prediction);
     EXPECT_EQ(predict_text(prediction, {}).find("The host bounds this"), std::string::npos);
 }

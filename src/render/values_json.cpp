@@ -124,6 +124,14 @@ void write_summary(JsonWriter& json, const Prediction& prediction) {
     json.field("high_s", prediction.high.value).field("gpu_busy_s", prediction.gpu_busy.value);
     json.field("idle_s", prediction.idle.value).field("host_time_s", prediction.host_time.value);
     json.field("host_bound", prediction.host_bound);
+    if (prediction.host_bound) {
+        json.key("host_remedies").array();
+        for (const HostRemedy& remedy : prediction.remedies) {
+            json.object().field("what", remedy.what).field("speedup", remedy.speedup);
+            json.field("idle_share", remedy.idle_share).end();
+        }
+        json.end();
+    }
     json.field("evidence", name_of(sum.evidence)).field("profile_source", prediction.profile_source);
     json.field("tokens_per_step", prediction.tokens_per_step).field("tokens_per_s", prediction.tokens_per_s);
     json.field("mfu", prediction.mfu).field("hfu", prediction.hfu);

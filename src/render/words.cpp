@@ -126,6 +126,16 @@ std::string losses_text(const std::array<Seconds, term_count>& terms, Seconds ti
     return text.empty() ? "-" : text;
 }
 
+std::string host_bound_text(const Prediction& prediction) {
+    std::string text =
+        fmt::format("The host bounds this step: the GPU idles {}.", percent_text(prediction.idle / prediction.time));
+    std::string helps;
+    for (const HostRemedy& remedy : prediction.remedies) {
+        helps += fmt::format("{}{} {:.2f}x", helps.empty() ? "" : ", ", remedy.what, remedy.speedup);
+    }
+    return helps.empty() ? text : text + " What helps, in tokens a second: " + helps + ".";
+}
+
 std::string workload_text(const Workload& workload) {
     return fmt::format("{}{}, {}, {}, {}, attention {}, {} clock{}", name_of(workload.phase),
                        workload.forward_only ? " forward" : "", length_text(workload), name_of(workload.precision),

@@ -14,6 +14,9 @@ namespace tilewright::render {
 /// "train, 4 × 2048 tokens, bf16, compiled, attention auto, sustained clock".
 std::string workload_text(const Workload& workload);
 
+/// "The host bounds this step: the GPU idles 46%." and what helps by how much.
+std::string host_bound_text(const Prediction& prediction);
+
 /// "tokens/s", and on how many GPUs when there is more than one.
 std::string throughput_unit(const Workload& workload);
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "ops/shard.h"
+#include "tilewright/host.h"
 #include "tilewright/profile.h"
 
 namespace tilewright {
@@ -116,13 +117,15 @@ Score score(std::span<const Target> targets, const Priced& baseline, const Price
     for (std::size_t t = 0; t < targets.size(); ++t) {
         const auto before = launches(baseline.steps[t], 1.0), after = launches(other.steps[t], other.scale);
         const Surplus gone = surplus(before, after), come = surplus(after, before);
-        const double base = total(baseline.steps[t], 1.0), time = total(other.steps[t], other.scale);
+        const double busy_before = total(baseline.steps[t], 1.0), busy = total(other.steps[t], other.scale);
         const double share = targets[t].weight / weights;
-        const double least = std::max(time - std::sqrt(gone.above + come.below), base - gone.time);
+        const double host = other.scale * other.host.value;
+        const double base = baseline.time(t), time = other.time(t);
+        const double least = std::max(busy - std::sqrt(gone.above + come.below), busy_before - gone.time);
         sum.value += share * (time / base);
         sum.by_target.push_back(time / base);
-        sum.high += share * ((time + std::sqrt(gone.below + come.above)) / base);
-        sum.low += share * (std::min(time, least) / base);
+        sum.high += share * (std::max(host, busy + std::sqrt(gone.below + come.above)) / base);
+        sum.low += share * (std::max(host, std::min(busy, least)) / base);
     }
     return sum;
 }
@@ -196,13 +199,17 @@ Shape turned_up_to(const Shape& from, const Shape& to, std::size_t last) {
 
 }  // namespace
 
+double Priced::time(std::size_t target) const { return steady_time({total(steps[target], scale)}, host * scale).value; }
+
 double cache_elements(const Shape& shape) {
     return 2.0 * static_cast<double>(shape.layers * shape.kv_heads) * static_cast<double>(shape.head_dim);
 }
 
 Priced priced(std::span<const Target> targets, const Shape& shape, const space::Variant& variant) {
-    Priced result{shape, variant.workload, variant.scale, {}};
-    for (const Target& target : targets) result.steps.push_back(price(lower(shape, variant.workload), target.pricer));
+    const OpGraph graph = lower(shape, variant.workload);
+    const double layers = static_cast<double>(ceil_div(shape.layers, variant.workload.parallel.pp));
+    Priced result{shape, variant.workload, variant.scale, {}, host_load(graph, shape, variant.workload).of(layers)};
+    for (const Target& target : targets) result.steps.push_back(price(graph, target.pricer));
     return result;
 }
 
@@ -216,7 +223,7 @@ Candidate compare(std::span<const Target> targets, const Priced& baseline, const
     Candidate result;
     result.shape = other.shape;
     result.workload = other.workload;
-    result.time = other.steps.front().sum.time;
+    result.time = steady_time(other.steps.front().sum.time, other.host);
     result.speedup = 1.0 / found.value;
     result.low = 1.0 / found.high;
     result.high = 1.0 / found.low;

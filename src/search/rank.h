@@ -11,6 +11,10 @@ struct Priced {
     Workload workload;
     double scale = 1.0;  ///< of its step time, at the baseline's tokens and GPUs
     std::vector<GraphCost> steps;
+    Seconds host;  ///< that issuing the step takes
+
+    /// The step on a target in closed form, at the baseline's tokens and GPUs.
+    double time(std::size_t target) const;
 };
 
 Priced priced(std::span<const Target> targets, const Shape& shape, const space::Variant& variant);

@@ -36,7 +36,7 @@ struct Search::State {
         double weights = 0.0;
         for (const Target& target : targets) weights += target.weight;
         for (std::size_t t = 0; t < targets.size(); ++t) {
-            setting.factors.push_back(targets[t].weight / weights / baseline.steps[t].sum.time.value);
+            setting.factors.push_back(targets[t].weight / weights / baseline.time(t));
         }
     }
 

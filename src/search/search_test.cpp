@@ -36,6 +36,13 @@ Pricer on(const Device& device) {
     return {device, profile};
 }
 
+/// Without a host, so that every kernel counts.
+Workload graphs() {
+    Workload workload;
+    workload.runtime = RuntimeId::PyTorchGraphs;
+    return workload;
+}
+
 SearchOptions only(std::initializer_list<Knob> knobs) {
     SearchOptions options;
     for (Axis& axis : options.axes) axis.fixed = true;
@@ -74,7 +81,7 @@ void list(const space::Space& space, Visit visit) {
 }
 
 TEST(Search, FindsFewerHeadsAndAPaddedVocabulary) {
-    const SearchResult result = search(gpt3(), {}, on(h200()), only({Knob::Heads, Knob::HeadDim, Knob::Vocab}));
+    const SearchResult result = search(gpt3(), graphs(), on(h200()), only({Knob::Heads, Knob::HeadDim, Knob::Vocab}));
     ASSERT_FALSE(result.two_knobs.empty());
     const Candidate& best = result.two_knobs[0];
     EXPECT_EQ(best.shape.head_dim % 64, 0);
@@ -91,7 +98,7 @@ TEST(Search, FindsFewerHeadsAndAPaddedVocabulary) {
 }
 
 TEST(Search, SaysWhatItPriced) {
-    const SearchResult result = search(gpt3(), {}, on(h200()));
+    const SearchResult result = search(gpt3(), graphs(), on(h200()));
     EXPECT_EQ(result.shapes_priced, result.shapes_in_space);
     EXPECT_GT(result.shapes_priced, 10000);
     EXPECT_TRUE(result.exhaustive);
@@ -103,7 +110,7 @@ TEST(Search, TheTablesLoseNothing) {
     options.guards.params = {0.9, 1.1};
     options.guards.max_flops = 1.1;
     options.axis(Knob::Ffn).step = 64;
-    const space::Space space(small(), {}, options);
+    const space::Space space(small(), graphs(), options);
     const walk::Setting setting = setting_of(space, targets);
     double best = HUGE_VAL;
     std::int64_t listed = 0;
@@ -113,14 +120,14 @@ TEST(Search, TheTablesLoseNothing) {
         best = std::min(best, walk::score(setting, shape, variant));
         ++listed;
     });
-    const SearchResult result = search(small(), {}, targets[0].pricer, options);
+    const SearchResult result = search(small(), graphs(), targets[0].pricer, options);
     EXPECT_EQ(result.shapes_in_space, listed);
     ASSERT_FALSE(result.candidates.empty());
     EXPECT_NEAR(1.0 / result.candidates[0].speedup, best, 1e-9 * best) << "of " << listed << " shapes";
 }
 
 TEST(Search, TheOrderOfMergingDoesNotMatter) {
-    const Search prepared(gpt3(), {}, {{on(h200()), 1.0}});
+    const Search prepared(gpt3(), graphs(), {{on(h200()), 1.0}});
     Kept forward, backward;
     for (std::size_t i = 0; i < prepared.slices(); ++i) forward.merge(prepared.walk(i), 5);
     Kept halves[2];
@@ -141,7 +148,7 @@ TEST(Search, TheOrderOfMergingDoesNotMatter) {
 }
 
 TEST(Search, FrontsImproveInBothDirections) {
-    const SearchResult result = search(gpt3(), {}, on(h200()));
+    const SearchResult result = search(gpt3(), graphs(), on(h200()));
     ASSERT_GT(result.parameter_front.size(), 1U);
     for (std::size_t i = 1; i < result.parameter_front.size(); ++i) {
         EXPECT_GT(result.parameter_front[i].speedup, result.parameter_front[i - 1].speedup);
@@ -156,7 +163,7 @@ TEST(Search, FrontsImproveInBothDirections) {
 }
 
 TEST(Search, FamiliesDiffer) {
-    const SearchResult result = search(gpt3(), {}, on(h200()));
+    const SearchResult result = search(gpt3(), graphs(), on(h200()));
     std::set<std::array<std::int64_t, 4>> seen;
     for (const Candidate& found : result.candidates) {
         const Shape& s = found.shape;
@@ -167,7 +174,7 @@ TEST(Search, FamiliesDiffer) {
 TEST(Search, FindsOneShapeForSeveralGpus) {
     const std::vector<Target> both{{on(h200()), 1.0}, {on(a100()), 3.0}};
     const SearchOptions options = only({Knob::Vocab, Knob::Heads, Knob::HeadDim});
-    const Search prepared(gpt3(), {}, both, options);
+    const Search prepared(gpt3(), graphs(), both, options);
     Kept kept;
     for (std::size_t i = 0; i < prepared.slices(); ++i) kept.merge(prepared.walk(i), 5);
     const SearchResult result = prepared.finish(kept);
@@ -175,7 +182,7 @@ TEST(Search, FindsOneShapeForSeveralGpus) {
     const Candidate& best = result.candidates[0];
     double weighted = 0.0;
     for (const Target& target : both) {
-        const auto time = [&](const Shape& shape) { return price(lower(shape, {}), target.pricer).sum.time; };
+        const auto time = [&](const Shape& shape) { return price(lower(shape, graphs()), target.pricer).sum.time; };
         weighted += target.weight / 4.0 * (time(best.shape) / time(gpt3()));
     }
     EXPECT_NEAR(1.0 / best.speedup, weighted, 1e-9);
@@ -183,26 +190,26 @@ TEST(Search, FindsOneShapeForSeveralGpus) {
 
 TEST(Search, HoldsTimeOrMemoryOrFlopsInstead) {
     const Pricer pricer = on(h200());
-    const Seconds time = price(lower(small(), {}), pricer).sum.time;
+    const Seconds time = price(lower(small(), graphs()), pricer).sum.time;
     SearchOptions options;
     options.axis(Knob::Ffn).step = 64;
     options.budget.time = time * 0.9;
-    const SearchResult by_time = search(small(), {}, pricer, options);
+    const SearchResult by_time = search(small(), graphs(), pricer, options);
     ASSERT_FALSE(by_time.candidates.empty());
     for (const Candidate& found : by_time.candidates) EXPECT_LE(found.time, time * 0.9);
     EXPECT_GT(by_time.candidates[0].params, by_time.candidates.back().params - 1);
 
     options.budget = {};
-    options.budget.memory = memory(small(), {}, on(h200())).total * 1.1;
-    for (const Candidate& found : search(small(), {}, pricer, options).candidates) {
+    options.budget.memory = memory(small(), graphs(), on(h200())).total * 1.1;
+    for (const Candidate& found : search(small(), graphs(), pricer, options).candidates) {
         EXPECT_LE(memory(found.shape, found.workload, pricer).total, *options.budget.memory);
         EXPECT_GT(found.parameter_change, 0.0);
     }
 
     options.budget = {};
-    const double flops = total_flops(lower(small(), {})).value / 8192.0;
+    const double flops = total_flops(lower(small(), graphs())).value / 8192.0;
     options.budget.flops_per_token = Between{1.2 * flops, 1.25 * flops};
-    const SearchResult by_flops = search(small(), {}, pricer, options);
+    const SearchResult by_flops = search(small(), graphs(), pricer, options);
     ASSERT_FALSE(by_flops.candidates.empty());
     for (const Candidate& found : by_flops.candidates) {
         EXPECT_GE(found.flops_change, 0.2 - 1e-9);
@@ -213,13 +220,13 @@ TEST(Search, HoldsTimeOrMemoryOrFlopsInstead) {
 TEST(Search, FindsTheLargestWithinAMemory) {
     SearchOptions options;
     options.axis(Knob::Ffn).step = 64;
-    options.budget.memory = memory(small(), {}, on(h200())).total * 1.1;
+    options.budget.memory = memory(small(), graphs(), on(h200())).total * 1.1;
     std::int64_t largest = 0;
-    list(space::Space(small(), {}, options), [&](const Shape& shape, const space::Variant& variant) {
+    list(space::Space(small(), graphs(), options), [&](const Shape& shape, const space::Variant& variant) {
         if (memory(shape, variant.workload, on(h200())).total > *options.budget.memory) return;
         largest = std::max(largest, count_parameters(shape).total);
     });
-    const SearchResult result = search(small(), {}, on(h200()), options);
+    const SearchResult result = search(small(), graphs(), on(h200()), options);
     ASSERT_FALSE(result.candidates.empty());
     EXPECT_EQ(result.candidates[0].params, largest);
 }
@@ -236,7 +243,7 @@ TEST(Search, WalksWorkloadsAtEqualTokensAndGpus) {
     SearchOptions options = only({});
     options.batches = {4, 8};
     options.tps = {1, 2};
-    const SearchResult result = search(gpt3(), {}, on(h200()), options);
+    const SearchResult result = search(gpt3(), graphs(), on(h200()), options);
     EXPECT_EQ(result.shapes_priced, 4);
     for (const Candidate& found : result.candidates) {
         EXPECT_EQ(found.parameter_change, 0.0);
@@ -248,7 +255,7 @@ TEST(Search, WalksWorkloadsAtEqualTokensAndGpus) {
 
 TEST(Rank, LetsKernelsThatAreTheSameCancel) {
     const std::vector<Target> targets{{on(h200()), 1.0}};
-    const space::Variant variant{{}, MlpKind::Plain, BlockForm::Sequential, 0, 1.0};
+    const space::Variant variant{graphs(), MlpKind::Plain, BlockForm::Sequential, 0, 1.0};
     Shape shape = gpt3();
     shape.vocab = 50304;
     const rank::Priced before = rank::priced(targets, shape, variant);

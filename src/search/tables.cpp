@@ -181,6 +181,7 @@ Rest Tables::rest(const space::Heads& heads) const {
     const OpGraph graph = lowered(shape);
     const std::vector<Role> roles_here = roles(shape, graph);
     Rest result;
+    result.host = host_load(graph, shape, slice_.variant.workload);
     result.sums.resize(targets_.size());
     const auto add = [&](auto& sum, const Role& role, const auto& value) {
         sum.once = sum.once + role.count.once * value;

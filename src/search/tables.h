@@ -5,6 +5,7 @@
 #pragma once
 
 #include "search/space.h"
+#include "tilewright/host.h"
 
 namespace tilewright::tables {
 
@@ -20,6 +21,7 @@ struct Sums {
 struct Rest {
     space::Affine<double> flops, update_bytes;  ///< the update's with the slice's first width and vocabulary
     std::vector<space::Affine<Sums>> sums;      ///< by target
+    HostLoad host;                              ///< of the whole step
 };
 
 /// Per layer for MLP widths, once for vocabularies, in the slice's order; `update_bytes` relative to the first one.

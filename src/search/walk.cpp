@@ -22,6 +22,7 @@ struct Segment {
     double flops = 0.0, update_bytes = 0.0;
     std::vector<Sums> sums;            ///< by target, without the width's
     std::vector<double> least_update;  ///< by target
+    double host = 0.0;                 ///< seconds of the step
     ScoredShape point;
     double bar = 0.0;  ///< of the family and of its cache: what scores no less is not kept for them
 };
@@ -56,6 +57,9 @@ public:
     }
 
 private:
+    std::int64_t host_layers(std::int64_t layers) const {
+        return ceil_div(layers, slice_.variant.workload.parallel.pp);
+    }
     void visit(std::size_t set, std::int64_t layers, std::size_t words);
     void limit_flops(Segment& segment) const;
     std::size_t first_too_large(const Segment& segment) const;
@@ -98,6 +102,7 @@ void Walker::visit(std::size_t set, std::int64_t layers, std::size_t words) {
     if (s.range.first >= s.range.last) return;
     kept_.in_space += static_cast<std::int64_t>(s.range.last - s.range.first);
 
+    s.host = slice_.variant.scale * rest_.host.of(static_cast<double>(host_layers(layers))).value;
     s.update_bytes = at(rest_.update_bytes) + tables_.words().update_bytes[words];
     const double least = s.update_bytes + s.local * tables_.widths().update_bytes[s.range.first];
     for (std::size_t t = 0; t < setting_.targets.size(); ++t) {
@@ -160,7 +165,7 @@ double Walker::bound(const Segment& s, std::size_t width, bool settled) const {
         const Sums& more = tables_.widths().sums[t][width];
         const double time = settled ? settled_time(setting_.targets[t].pricer, s.sums[t] + s.local * more)
                                     : s.sums[t].time + s.local * more.time;
-        sum += setting_.factors[t] * (slice_.variant.scale * time + s.least_update[t]);
+        sum += setting_.factors[t] * std::max(s.host, slice_.variant.scale * time + s.least_update[t]);
     }
     return sum;
 }
@@ -171,7 +176,7 @@ double Walker::exact(const Segment& s, std::size_t width) const {
     for (std::size_t t = 0; t < s.sums.size(); ++t) {
         const Sums mix = s.sums[t] + s.local * tables_.widths().sums[t][width];
         const double time = settled_time(setting_.targets[t].pricer, mix);
-        sum += setting_.factors[t] * (slice_.variant.scale * time + tables_.update_time(t, bytes));
+        sum += setting_.factors[t] * std::max(s.host, slice_.variant.scale * time + tables_.update_time(t, bytes));
     }
     return sum;
 }
@@ -257,12 +262,15 @@ Shape shape_of(const space::Space& space, const ScoredShape& point) {
 double score(const Setting& setting, const Shape& shape, const space::Variant& variant) {
     double sum = 0.0;
     for (std::size_t t = 0; t < setting.targets.size(); ++t) {
-        const GraphCost step = price(lower(shape, variant.workload), setting.targets[t].pricer);
+        const OpGraph graph = lower(shape, variant.workload);
+        const GraphCost step = price(graph, setting.targets[t].pricer);
+        const double layers = static_cast<double>(ceil_div(shape.layers, variant.workload.parallel.pp));
+        const double host = variant.scale * host_load(graph, shape, variant.workload).of(layers).value;
         double update = 0.0;
         for (const PricedOp& priced : step.ops) {
             if (priced.op.pass == Pass::Update) update += priced.total.value;
         }
-        sum += setting.factors[t] * (variant.scale * (step.sum.time.value - update) + update);
+        sum += setting.factors[t] * std::max(host, variant.scale * (step.sum.time.value - update) + update);
     }
     return sum;
 }

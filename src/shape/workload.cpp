@@ -31,6 +31,9 @@ Problems validate(const Workload& workload) {
                                   {"zero_stage", parallel.zero_stage, 0, 3}}) {
         check(number, problems);
     }
+    if (!(workload.host_scale > 0 && workload.host_scale <= 1000)) {
+        problems.push_back({"host_scale", 0, "is not between 0 and 1000", "2 means a host that takes twice as long"});
+    }
     if (!problems.empty()) return problems;
     check_product({"batch", 0, "batch * seq is more than 2^31 tokens", "make the micro-batch smaller"},
                   CheckedCount(workload.batch) * workload.seq, problems);

@@ -1,0 +1,155 @@
+#!/usr/bin/env python3
+"""Predicts every case of bench/measured/stopwatch*.jsonl from its shape alone, and prints how far off it is.
+
+    python3 bench/stopwatch_errors.py [PROGRAM] [--cases] [--markdown] [--only TEXT]
+
+A case is `tilewright predict CONFIG --gpu h200 --runtime R --phase P --batch B --seq S [--master fp32]`, with the configuration as the
+stopwatch built the class from. Time is the stopwatch's, the mean where a case was taken on several machines; GPU busy is the profiler's.
+Beside it: a roofline of the data sheet (`ideal` kernels at their rooflines) and a constant MFU, the mean of the classes that may set
+constants. Classes that constants were fitted to and classes held out (bench/hf_models.py) are told apart."""
+import argparse
+import collections
+import glob
+import gzip
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+from hf_models import PLAIN, role
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+MEASURED = os.path.join(ROOT, "bench", "measured")
+TYPES = {"GPT2LMHeadModel": "gpt2", "OPTForCausalLM": "opt", "GPTNeoXForCausalLM": "gpt_neox", "LlamaForCausalLM": "llama",
+         "MistralForCausalLM": "mistral", "Qwen2ForCausalLM": "qwen2", "Qwen3ForCausalLM": "qwen3", "GemmaForCausalLM": "gemma",
+         "Gemma2ForCausalLM": "gemma2", "PhiForCausalLM": "phi", "Phi3ForCausalLM": "phi3", "FalconForCausalLM": "falcon",
+         "MixtralForCausalLM": "mixtral", "Qwen3MoeForCausalLM": "qwen3_moe"}
+
+
+def lines(pattern):
+    found = []
+    for path in sorted(glob.glob(os.path.join(MEASURED, pattern))):
+        open_it = gzip.open if path.endswith(".gz") else open
+        with open_it(path, "rt", encoding="utf-8") as file:
+            found += [json.loads(line) for line in file]
+    return [row for row in found if row.get("status") == "ok"]
+
+
+def key_of(row):
+    return tuple(row[name] for name in ("model", "phase", "batch", "seq", "runtime", "master"))
+
+
+def shape_file(folder, row):
+    """The class's configuration as a config.json, or the plain model's shape in our own form."""
+    path = os.path.join(folder, row["model"] + "-" + row["runtime"] + ".json")
+    if row["runtime"] == "pytorch":
+        path = path[:-5] + ".toml"
+        fields = "".join(f"{name} = {json.dumps(value)}\n" for name, value in PLAIN[row["model"]].items())
+        text = "[shape]\n" + fields
+    else:
+        text = json.dumps(row["config"] | {"model_type": TYPES[row["class"]]})
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    return path
+
+
+def predict(program, path, row, runtime):
+    command = [program, "predict", path, "--gpu", "h200", "--runtime", runtime, "--phase", row["phase"], "--batch", str(row["batch"]),
+               "--seq", str(row["seq"]), "--json"]
+    if row["master"] == "fp32":
+        command += ["--master", "fp32"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(" ".join(command) + "\n" + done.stderr)
+    return json.loads(done.stdout)
+
+
+def roofline_of(answer):
+    return sum(term["roofline_s"] for term in [answer["terms"]])
+
+
+def compared(program, only):
+    taken = collections.defaultdict(list)
+    for row in lines("stopwatch*.jsonl"):
+        taken[key_of(row)].append(row)
+    busy = {key_of(row): row for row in lines("stopwatch-busy*.jsonl.gz")}
+    cases = []
+    with tempfile.TemporaryDirectory() as folder:
+        for key, rows in taken.items():
+            if only and only not in " ".join(map(str, key)):
+                continue
+            row = rows[0]
+            path = shape_file(folder, row)
+            answer = predict(program, path, row, row["runtime"])
+            ideal = predict(program, path, row, "ideal")
+            times = [taken_once["time_s"] for taken_once in rows]
+            cases.append({"key": key, "role": role(row["model"]) if row["runtime"] != "pytorch" else "plain",
+                          "times": times, "time": sum(times) / len(times), "predicted": answer["time_s"], "low": answer["low_s"],
+                          "high": answer["high_s"], "busy": busy.get(key, {}).get("gpu_busy_s"), "gpu": answer["gpu_busy_s"],
+                          "host": answer["host_time_s"], "flops": answer["flops"], "roofline": roofline_of(ideal),
+                          "launches": (busy.get(key, {}).get("launches"), answer["launches"])})
+    return cases
+
+
+def mean(values):
+    values = list(values)
+    return sum(values) / len(values) if values else float("nan")
+
+
+def off(predicted, measured):
+    return abs(predicted / measured - 1)
+
+
+def group_of(case):
+    _, phase, _, _, runtime, master = case["key"]
+    name = runtime + ", " + phase
+    return name + (", fp32 weights" if master == "fp32" else "")
+
+
+def table(cases, markdown):
+    """By runtime, phase and role: the mean error of the step, of GPU busy time, of a roofline and of a constant MFU."""
+    rates = collections.defaultdict(list)
+    for case in cases:
+        if case["role"] != "held out":
+            rates[case["key"][1]].append(case["flops"] / case["time"])
+    groups = collections.defaultdict(list)
+    for case in cases:
+        groups[group_of(case), case["role"]].append(case)
+    head = ["runtime, phase", "classes", "cases", "step", "GPU busy", "inside 90%", "roofline", "constant MFU"]
+    rows = []
+    for (name, kind), members in sorted(groups.items()):
+        rate = mean(rates[members[0]["key"][1]])
+        with_busy = [case for case in members if case["busy"]]
+        inside = [case["low"] <= time <= case["high"] for case in members for time in case["times"]]
+        rows.append([name, kind, str(len(members)), f"{mean(off(c['predicted'], c['time']) for c in members):.1%}",
+                     f"{mean(off(c['gpu'], c['busy']) for c in with_busy):.1%}" if with_busy else "–", f"{mean(inside):.0%}",
+                     f"{mean(off(c['roofline'], c['time']) for c in members):.0%}",
+                     f"{mean(off(c['flops'] / rate, c['time']) for c in members):.0%}"])
+    if markdown:
+        print("| " + " | ".join(head) + " |\n|" + "---|" * len(head))
+        for row in rows:
+            print("| " + " | ".join(row) + " |")
+        return
+    widths = [max(len(row[i]) for row in rows + [head]) for i in range(len(head))]
+    for row in [head] + rows:
+        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program", nargs="?", default=os.path.join(ROOT, "build", "release", "tilewright"))
+    parser.add_argument("--cases", action="store_true")
+    parser.add_argument("--markdown", action="store_true")
+    parser.add_argument("--only", default="")
+    options = parser.parse_args()
+    cases = compared(options.program, options.only)
+    for case in cases if options.cases else []:
+        gpu = f"{case['busy'] * 1e3:8.2f} {case['gpu'] * 1e3:8.2f} {case['gpu'] / case['busy'] - 1:+6.1%}" if case["busy"] else " " * 24
+        times = ", ".join(f"{time * 1e3:.1f}" for time in case["times"])
+        print(f"{' '.join(map(str, case['key'])):58} {case['role']:8} {times:>14} {case['predicted'] * 1e3:8.2f} "
+              f"{case['predicted'] / case['time'] - 1:+6.1%}  gpu {gpu}  host {case['host'] * 1e3:7.2f}  launches {case['launches']}")
+    table(cases, options.markdown)
+
+
+main()

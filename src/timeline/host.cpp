@@ -1,0 +1,119 @@
+// Every op of a step as a launch. The kernels of a layer follow one another as often as there are layers; ops that
+// launch nothing are spread over the others of their pass.
+#include "tilewright/host.h"
+
+#include <algorithm>
+
+namespace tilewright {
+namespace {
+
+std::int64_t layers_of(const Shape& shape, const Workload& workload) {
+    return std::max<std::int64_t>(1, ceil_div(shape.layers, workload.parallel.pp));
+}
+
+/// What the host works for one launch of an op, views left out.
+Seconds issue_time(const Op& op, const HostCosts& host) {
+    switch (op.pass) {
+        case Pass::Forward:
+        case Pass::Recompute: return host.forward;
+        case Pass::Backward: return host.backward;
+        case Pass::Update: return {};
+    }
+    return {};
+}
+
+bool is_weight_gradient(const Op& op) {
+    const Gemm* gemm = std::get_if<Gemm>(&op.work);
+    return gemm != nullptr && gemm->layout == Layout::NT && op.pass == Pass::Backward;
+}
+
+/// Work of the host that belongs to no single op: views of a layer, the optimizer's loop over tensors (a weight and on
+/// the average half a vector beside it), Python between.
+struct Beside {
+    double forward_views = 0, backward_views = 0;  ///< seconds a layer
+    double tensors = 0;                            ///< seconds a parameter tensor
+    double step = 0;
+};
+
+Beside beside(const Shape& shape, const Workload& workload) {
+    const HostCosts& host = runtime_of(workload.runtime).host;
+    const RuntimeTraits& traits = traits_of(workload, shape.family);
+    const bool decodes = workload.phase == Phase::Decode;
+    constexpr double vectors = 1.5;
+    return {static_cast<double>(traits.forward_views) * host.forward_view.value,
+            static_cast<double>(traits.backward_views) * host.backward_view.value, vectors * host.update_tensor.value,
+            decodes ? host.token.value : host.step.value};
+}
+
+/// Launches of one layer, or of what stands before, between and after the layers.
+struct Run {
+    std::vector<Launch> launches;
+    std::int64_t times = 1;
+};
+
+bool in_layers(const Op& op) { return op.part == Part::Layer; }
+
+}  // namespace
+
+HostLoad host_load(const OpGraph& graph, const Shape& shape, const Workload& workload) {
+    const HostCosts& host = runtime_of(workload.runtime).host;
+    const Beside also = beside(shape, workload);
+    const double layers = static_cast<double>(layers_of(shape, workload));
+    HostLoad load{{also.step}, {also.forward_views}};
+    bool backward = false;
+    for (const Op& op : graph.ops) {
+        const double count = static_cast<double>(op.count);
+        double work = count * issue_time(op, host).value;
+        if (is_weight_gradient(op)) work += count * also.tensors;
+        backward = backward || op.pass == Pass::Backward;
+        Seconds& sum = in_layers(op) ? load.per_layer : load.once;
+        sum += Seconds{in_layers(op) ? work / layers : work};
+    }
+    if (backward) load.per_layer += Seconds{also.backward_views};
+    load.once = load.once * workload.host_scale;
+    load.per_layer = load.per_layer * workload.host_scale;
+    return load;
+}
+
+Timeline schedule(const GraphCost& kernels, const Shape& shape, const Workload& workload, Pacing pacing) {
+    const HostCosts& host = runtime_of(workload.runtime).host;
+    const Beside also = beside(shape, workload);
+    const double layers = static_cast<double>(layers_of(shape, workload));
+    const double scale = pacing.host * workload.host_scale;
+    double forward = 0, backward = 0, weights = 0;  // launches of a layer
+    for (const PricedOp& priced : kernels.ops) {
+        const double count = static_cast<double>(priced.op.count);
+        if (is_weight_gradient(priced.op)) weights += count;
+        if (in_layers(priced.op)) (priced.op.pass == Pass::Backward ? backward : forward) += count / layers;
+    }
+    std::vector<Run> runs;
+    const auto launch = [&](double work, double gpu, bool waits, bool layer) {
+        const auto times = layer ? static_cast<std::int64_t>(layers) : 1;
+        if (runs.empty() || runs.back().times != times) runs.push_back({{}, times});
+        runs.back().launches.push_back({{work * scale}, {gpu * pacing.gpu}, waits});
+    };
+    launch(also.step, 0, host.waits_each_step, false);
+    for (const PricedOp& priced : kernels.ops) {
+        const Op& op = priced.op;
+        const bool layer = in_layers(op), back = op.pass == Pass::Backward;
+        const double share = layer ? 1.0 / layers : 1.0;
+        const double count = static_cast<double>(op.count) * share;
+        const double views = !layer ? 0 : back ? also.backward_views / backward : also.forward_views / forward;
+        double work = count * (issue_time(op, host).value + views);
+        if (op.component == Component::Optimizer) work += weights * also.tensors;
+        launch(work, priced.total.value * share, op.waits, layer);
+    }
+    std::vector<Stretch> step;
+    for (const Run& run : runs) step.push_back({run.launches, run.times});
+    return schedule_steady(step);
+}
+
+StepTime step_time(const GraphCost& kernels, const Shape& shape, const Workload& workload) {
+    const double spread = runtime_of(workload.runtime).host.spread;
+    const Cost& sum = kernels.sum;
+    return {schedule(kernels, shape, workload),
+            schedule(kernels, shape, workload, {sum.low / sum.time, 1.0 / spread}).time,
+            schedule(kernels, shape, workload, {sum.high / sum.time, spread}).time};
+}
+
+}  // namespace tilewright
