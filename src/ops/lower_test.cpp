@@ -96,6 +96,7 @@ double matrix_weights(const Shape& shape) {
 Shape any_unbiased_shape() {
     Shape shape = *any_small_shape();
     shape.bias = {};
+    shape.sinks = false;  // one logit a head, which no product reads
     if (shape.experts) shape.experts->router_bias = false;
     return shape;
 }
