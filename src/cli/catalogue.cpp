@@ -2,7 +2,6 @@
 #include "cli/catalogue.h"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "cli/files.h"
 #include "quantity/printable.h"
@@ -51,10 +50,10 @@ Result<Profile> read_profile(const std::string& path, const std::string& device)
                        "name the GPU that was measured, or fit a profile of this one"};
     }
     if (file->residual.empty()) return std::move(file->profile);
-    const std::string beside = (std::filesystem::path(path).parent_path() / file->residual).string();
-    const Result<std::string> residual = read_whole(beside);
+    const std::string residual_path = beside(path, file->residual);
+    const Result<std::string> residual = read_whole(residual_path);
     if (!residual) return residual.problems();
-    if (Problems bad = read::add_residual(*file, *residual, beside); !bad.empty()) return bad;
+    if (Problems bad = read::add_residual(*file, *residual, residual_path); !bad.empty()) return bad;
     return std::move(file->profile);
 }
 

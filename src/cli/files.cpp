@@ -13,6 +13,10 @@ bool is_file(const std::string& path) {
     return fs::exists(path, ignored);
 }
 
+std::string beside(const std::string& path, const std::string& name) {
+    return (fs::path(path).parent_path() / name).string();
+}
+
 std::string user_folder(const std::string& name) {
     const char* config = std::getenv("XDG_CONFIG_HOME");
     if (config != nullptr && *config != '\0') return (fs::path(config) / "tilewright" / name).string();

@@ -13,6 +13,9 @@ using files::read_whole;
 
 bool is_file(const std::string& path);
 
+/// A file of that name in the folder of `path`.
+std::string beside(const std::string& path, const std::string& name);
+
 /// The user's folder of that name ("models", "devices"): $XDG_CONFIG_HOME/tilewright/NAME, else
 /// ~/.config/tilewright/NAME; empty when neither variable is set.
 std::string user_folder(const std::string& name);

@@ -1,14 +1,8 @@
-// Dispatch: find the verb, check what was typed, run, deliver. No exception leaves this file.
+// Dispatch: find the verb, check what was typed, run, deliver.
 #include "cli/run.h"
 
-#include <cstdio>
-#include <exception>
-#include <new>
-
 #include "cli/catalogue.h"
-#include "cli/interrupt.h"
 #include "cli/verb.h"
-#include "files/output.h"
 #include "quantity/suggest.h"
 
 namespace tilewright::cli {
@@ -39,9 +33,8 @@ Problems take_runtime(Arguments& arguments) {
 }
 
 int run_verb(const Verb& verb, std::span<const std::string> typed, Session& session) {
-    Result<Arguments> arguments = parse_arguments(typed, verb.flags(), verb.operand_count);
+    const Result<Arguments> arguments = arguments_of(verb, typed);
     if (!arguments) return fail(session, arguments.problems());
-    if (const Problems problems = take_runtime(*arguments); !problems.empty()) return fail(session, problems);
     int code = exit_fine;
     if (arguments->has("--help")) {
         session.out = help_text(verb, session.out_style);
@@ -55,6 +48,15 @@ int run_verb(const Verb& verb, std::span<const std::string> typed, Session& sess
 
 bool asks_help(std::span<const std::string> typed) {
     return typed.size() == 1 && (typed[0] == "--help" || typed[0] == "-h");
+}
+
+}  // namespace
+
+Result<Arguments> arguments_of(const Verb& verb, std::span<const std::string> typed) {
+    Result<Arguments> arguments = parse_arguments(typed, verb.flags(), verb.operand_count);
+    if (!arguments) return arguments;
+    if (Problems problems = take_runtime(*arguments); !problems.empty()) return problems;
+    return arguments;
 }
 
 int dispatch(std::span<const std::string> typed, Session& session) {
@@ -75,24 +77,6 @@ int dispatch(std::span<const std::string> typed, Session& session) {
         return run_measure_program(rest, session);
     }
     return run_verb(*verb, rest, session);
-}
-
-}  // namespace
-
-int run(int argc, char** argv) {
-    files::occupy_standard_streams();
-    Session session = open_session();
-    end_on_interrupt();
-    try {
-        const std::vector<std::string> typed(argv + (argc > 0 ? 1 : 0), argv + argc);
-        return dispatch(typed, session);
-    } catch (const std::bad_alloc&) {
-        std::fputs("error: there is not enough memory\n  fix: close other programs, or raise the limit (ulimit -v)\n",
-                   stderr);
-        return exit_device;
-    } catch (const std::exception& fault) {  // a fault of our own
-        return fail(session, {{"", 0, std::string("internal: ") + fault.what(), "please report this command"}});
-    }
 }
 
 }  // namespace tilewright::cli

@@ -1,4 +1,4 @@
-// The program: argv in, exit code out.
+// The program's exit codes.
 #pragma once
 
 namespace tilewright::cli {
@@ -8,7 +8,5 @@ inline constexpr int exit_findings = 1;  ///< findings at or above the asked lev
 inline constexpr int exit_bad_input = 2;
 inline constexpr int exit_device = 3;
 inline constexpr int exit_interrupted = 130;
-
-int run(int argc, char** argv);
 
 }  // namespace tilewright::cli

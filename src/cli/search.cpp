@@ -1,4 +1,6 @@
 // `search`: faster shapes of equal size, on one GPU or a basket of them.
+#include "cli/search.h"
+
 #include <chrono>
 #include <cmath>
 
@@ -15,7 +17,7 @@ namespace tilewright::cli {
 namespace {
 
 /// The question on the first GPU of --gpu, with the others beside it.
-Result<SearchQuestion> ask(const Arguments& arguments, Session& session) {
+Result<SearchQuestion> ask(const Arguments& arguments, const Session& session) {
     const auto text = arguments.text("--gpu");
     const Result<std::vector<Weighted>> names = basket(text.value_or("?"));
     if (!names) return names.problems();
@@ -63,9 +65,8 @@ std::vector<FlagGroup> search_flags() {
     return groups;
 }
 
-Result<int> run_search(const Arguments& arguments, Session& session) {
-    const auto start = std::chrono::steady_clock::now();
-    const Result<SearchQuestion> asked = ask(arguments, session);
+Result<ReadySearch> ready_search(const Arguments& arguments, const Session& session) {
+    Result<SearchQuestion> asked = ask(arguments, session);
     if (!asked) return asked.problems();
     const Question& question = asked->question;
     const Result<std::vector<std::string>> notes = padding_notes(question.shape, question.workload);
@@ -74,15 +75,22 @@ Result<int> run_search(const Arguments& arguments, Session& session) {
     if (asked->options.budget.time && !asked->others.empty()) {
         return Problem{"--time", 0, "is given beside several GPUs", "give one GPU"};
     }
+    Search prepared = prepare(*asked);
+    if (Problems problems = check_size(arguments, prepared); !problems.empty()) return problems;
+    return ReadySearch{std::move(*asked), std::move(prepared)};
+}
+
+Result<int> run_search(const Arguments& arguments, Session& session) {
+    const auto start = std::chrono::steady_clock::now();
     const std::int64_t threads = arguments.count("--threads").value_or(static_cast<std::int64_t>(core_count()));
     if (threads < 1 || threads > 1024) return Problem{"--threads", 0, "is not between 1 and 1024", "leave it out"};
     ConfigFolder folder;
     if (const auto path = arguments.text("--write")) {
         if (Problems problems = folder.open(*path); !problems.empty()) return problems;
     }
-    Search prepared = prepare(*asked);
-    if (Problems problems = check_size(arguments, prepared); !problems.empty()) return problems;
-    SearchAnswer answer = search(*asked, prepared, walk_on(static_cast<std::size_t>(threads)));
+    const Result<ReadySearch> ready = ready_search(arguments, session);
+    if (!ready) return ready.problems();
+    SearchAnswer answer = search(ready->question, ready->prepared, walk_on(static_cast<std::size_t>(threads)));
     if (Problems problems = folder.write(answer, session); !problems.empty()) return problems;
     answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     session.out =

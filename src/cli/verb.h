@@ -30,6 +30,12 @@ std::span<const Verb> verbs();
 
 const Verb* find_verb(std::string_view name);
 
+/// What was typed after a verb, checked against its flags; a runtime goes by its name.
+Result<Arguments> arguments_of(const Verb& verb, std::span<const std::string> typed);
+
+/// Runs what was typed after the program's name; the exit code.
+int dispatch(std::span<const std::string> typed, Session& session);
+
 /// The page of one verb, and of the program.
 std::string help_text(const Verb& verb, const render::Style& style);
 std::string overview_text(const render::Style& style);

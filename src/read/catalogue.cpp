@@ -1,6 +1,7 @@
 // What is built in, by name. Only what is asked for is parsed.
 #include <algorithm>
 #include <cassert>
+#include <map>
 #include <span>
 
 #include "quantity/suggest.h"
@@ -121,11 +122,9 @@ namespace {
 /// The name under which a file of data/profiles is embedded.
 std::string_view without_ending(std::string_view file) { return file.substr(0, file.rfind('.')); }
 
-/// The profile of that name. One that is built in and does not read is a fault of ours, not of the user's.
-std::optional<Profile> fitted(std::string_view name) {
-    const embedded::File* constants = find(embedded::profiles(), name);
-    if (constants == nullptr) return std::nullopt;
-    Result<read::ProfileFile> file = read::read_profile_file(constants->text, std::string(name) + ".toml");
+/// One that is built in and does not read is a fault of ours, not of the user's.
+Profile read_built_in(std::string_view name, const embedded::File& constants) {
+    Result<read::ProfileFile> file = read::read_profile_file(constants.text, std::string(name) + ".toml");
     assert(file && "a built-in profile is readable");
     if (!file->residual.empty()) {
         const embedded::File* residual = find(embedded::profiles(), without_ending(file->residual));
@@ -136,12 +135,22 @@ std::optional<Profile> fitted(std::string_view name) {
     return std::move(file->profile);
 }
 
+/// The profile of that name, read once by each thread; null when none is built in.
+const Profile* fitted(std::string_view name) {
+    thread_local std::map<std::string, Profile, std::less<>> known;
+    const auto found = known.find(name);
+    if (found != known.end()) return &found->second;
+    const embedded::File* constants = find(embedded::profiles(), name);
+    if (constants == nullptr) return nullptr;
+    return &known.emplace(name, read_built_in(name, *constants)).first->second;
+}
+
 }  // namespace
 
 Profile find_profile(const Device& device) {
-    if (std::optional<Profile> own = fitted(device.name)) return std::move(*own);
-    const std::optional<Profile> profile = fitted(device.relative);
-    if (!profile) return assumed_profile(device);
+    if (const Profile* own = fitted(device.name)) return *own;
+    const Profile* profile = fitted(device.relative);
+    if (profile == nullptr) return assumed_profile(device);
     const Result<Device> relative = find_device(device.relative);
     assert(relative && "a built-in profile is of a built-in device");
     return transferred(*profile, *relative, device);

@@ -1,5 +1,6 @@
-// TOML through toml++, which is seen here and nowhere else; what it throws ends here.
+// TOML through toml++, which is seen here and nowhere else, and which throws nothing.
 #define TOML_HEADER_ONLY 1
+#define TOML_EXCEPTIONS 0
 #define TOML_FLOAT_CHARCONV 1                        // streams take want of memory for a bad number
 #define TOML_ASSERT(condition) static_cast<void>(0)  // it asserts on some malformed keys before reporting them
 #include <toml++/toml.h>
@@ -99,17 +100,17 @@ Result<Value> read_toml(std::string_view bytes, const std::string& where) {
     if (std::count(bytes.begin(), bytes.end(), '.') > max_dots) {
         return Problem{where, 0, "it has more than " + std::to_string(max_dots) + " dots", "shorten it"};
     }
-    try {
-        const toml::table table = toml::parse(bytes, std::string_view{});
-        Convert convert(where);
-        Value root = convert.value(table, 0);
-        root.line = 1;
-        if (!convert.problems.empty()) return convert.problems;
-        return root;
-    } catch (const toml::parse_error& error) {
+    const toml::parse_result parsed = toml::parse(bytes, std::string_view{});
+    if (!parsed) {
+        const toml::parse_error& error = parsed.error();
         return Problem{where, line_of(error.source()), "not TOML: " + std::string(error.description()),
                        "correct the file there; docs/formats.md and docs/shapes.md show what is read"};
     }
+    Convert convert(where);
+    Value root = convert.value(parsed.table(), 0);
+    root.line = 1;
+    if (!convert.problems.empty()) return convert.problems;
+    return root;
 }
 
 }  // namespace tilewright::read
