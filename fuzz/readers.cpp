@@ -111,6 +111,10 @@ const std::map<std::string_view, Reader> readers = {
          check(read_cluster(bytes, "fuzz.toml"),
                [](const auto& cluster) { require(cluster.node_size > 0 && !cluster.gpu.empty()); });
      }},
+    {"runtime",
+     [](auto bytes) {
+         check(read_runtime(bytes, "fuzz.toml"), [](const auto& runtime) { require(!runtime.name.empty()); });
+     }},
     {"runs",
      [](auto bytes) {
          check(read::read_runs(bytes, "fuzz.csv"), [](const auto& runs) {
