@@ -11,6 +11,8 @@ namespace tilewright {
 namespace {
 
 constexpr std::int64_t max_parameters = std::int64_t{1} << 62;
+/// Ten times as deep as any that was trained (DeepNet, 1,000): a step is walked layer by layer.
+constexpr std::int64_t max_layers = 10000;
 
 std::string text(std::int64_t value) { return std::to_string(value); }
 
@@ -47,7 +49,7 @@ bool check_head_dim(const Shape& shape, Problems& problems) {
 
 bool check_sizes(const Shape& shape, Problems& problems) {
     const bool sizes = check_all({{"hidden", shape.hidden},
-                                  {"layers", shape.layers},
+                                  {"layers", shape.layers, 1, max_layers},
                                   {"heads", shape.heads},
                                   {"kv_heads", shape.kv_heads},
                                   {"ffn", shape.ffn},

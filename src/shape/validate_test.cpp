@@ -38,6 +38,7 @@ TEST(ValidateShape, NamesTheFault) {
         {"hidden", [](Shape& s) { s.hidden = 0; }},
         {"hidden", [](Shape& s) { s.hidden = two_31 + 1; }},
         {"layers", [](Shape& s) { s.layers = -1; }},
+        {"layers", [](Shape& s) { s.layers = 10001; }},
         {"heads", [](Shape& s) { s.heads = std::numeric_limits<std::int64_t>::min(); }},
         {"kv_heads", [](Shape& s) { s.kv_heads = 0; }},
         {"kv_heads", [](Shape& s) { s.kv_heads = 5; }},
@@ -55,7 +56,7 @@ TEST(ValidateShape, NamesTheFault) {
         {"norms_per_layer", [](Shape& s) { s.norms.per_layer = 3; }},
         {"norms_per_layer", [](Shape& s) { s.norms.per_layer = 1; }},
         {"norms_per_layer", [](Shape& s) { s.norms.per_layer = 4, s.block = BlockForm::Parallel; }},
-        {"shape", [](Shape& s) { s.hidden = s.ffn = s.layers = two_31; }},
+        {"shape", [](Shape& s) { s.hidden = s.ffn = two_31, s.layers = 10000; }},
     };
     for (const ShapeFault& fault : faults) {
         Shape shape = gpt2();
