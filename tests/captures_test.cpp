@@ -82,6 +82,7 @@ TEST(Captures, HaveTheProductsOfTheirShape) {
         Workload workload = in_phase({}, capture->phase == "train" ? Phase::Train : Phase::Prefill);
         workload.batch = capture->batch;
         workload.seq = capture->seq;
+        workload.runtime = RuntimeId::HuggingFace;
         const OpGraph lowered = lower(*capture->shape, workload);
         const CapturePrediction prediction = predicted(std::move(*capture));
         std::vector<Op> recorded;

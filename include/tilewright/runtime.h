@@ -30,24 +30,24 @@ enum class Logits { All, Last };
 template <>
 inline constexpr std::array<NameTable<Logits>, 2> names<Logits>{{{"all", Logits::All}, {"last", Logits::Last}}};
 
-/// What runs attention that is not asked for by name: a fused kernel, or PyTorch's batched products in fp32, always or
-/// where several query heads share a key head.
-enum class AttentionForm { Fused, Math, MathIfGrouped };
+/// What runs attention that is not asked for by name: a fused kernel that knows the mask is causal, one that is given
+/// the mask and computes the whole square, or PyTorch's batched products in fp32.
+enum class AttentionForm { Fused, Masked, Math };
 template <>
 inline constexpr std::array<NameTable<AttentionForm>, 3> names<AttentionForm>{
-    {{"fused", AttentionForm::Fused},
-     {"math", AttentionForm::Math},
-     {"math_if_grouped", AttentionForm::MathIfGrouped}}};
+    {{"fused", AttentionForm::Fused}, {"masked", AttentionForm::Masked}, {"math", AttentionForm::Math}}};
 
 /// The steps whose kernels a runtime may list; what is listed replaces what the fields of `RuntimeTraits` imply.
 enum class ListedStep {
     RmsNorm,          ///< rows x width of the norm
+    LayerNorm,        ///< the same
     Rotary,           ///< of queries and of keys, where positions turn them; tokens x heads, tokens x kv heads
     Query,            ///< between product and rotation: scaling, copies; tokens x heads
     Key,              ///< the same; tokens x kv heads
     Value,            ///< the same
     Qkv,              ///< after one product for all three; tokens x all heads
     Cache,            ///< keys, then values, into the cache; tokens of the cache x kv heads, each
+    DecodeCache,      ///< the same when decoding
     AttentionOutput,  ///< tokens x heads
     Activation,       ///< of a plain MLP; tokens x its width
     Gate,             ///< of a gated one
@@ -67,16 +67,18 @@ enum class ListedStep {
     Residual,         ///< an addition to the stream; tokens x hidden
     Sum               ///< backward: of the gradients of two readers of a tensor; tokens x width
 };
-inline constexpr std::size_t listed_step_count = 25;
+inline constexpr std::size_t listed_step_count = 27;
 template <>
 inline constexpr std::array<NameTable<ListedStep>, listed_step_count> names<ListedStep>{
     {{"rms_norm", ListedStep::RmsNorm},
+     {"layer_norm", ListedStep::LayerNorm},
      {"rotary", ListedStep::Rotary},
      {"query", ListedStep::Query},
      {"key", ListedStep::Key},
      {"value", ListedStep::Value},
      {"qkv", ListedStep::Qkv},
      {"cache", ListedStep::Cache},
+     {"decode_cache", ListedStep::DecodeCache},
      {"attention_output", ListedStep::AttentionOutput},
      {"activation", ListedStep::Activation},
      {"gate", ListedStep::Gate},
@@ -138,6 +140,7 @@ struct RuntimeTraits {
     bool gathers_experts = false;      ///< decode copies the weights of each token's experts, then multiplies
     Logits logits = Logits::All;       ///< of a prompt
     AttentionForm attention = AttentionForm::Fused;
+    AttentionForm grouped_attention = AttentionForm::Fused;  ///< where several query heads share a key head
     std::int64_t forward_views = 0;  ///< ops of a layer that the host runs and that launch nothing
     std::int64_t backward_views = 0;
     std::array<std::optional<StepKernels>, listed_step_count> steps;

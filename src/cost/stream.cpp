@@ -37,6 +37,14 @@ double bytes_again(const Stream& stream, double bytes) {
     return static_cast<double>(stream.rows) * static_cast<double>(bytes_of_element * walked);
 }
 
+/// PyTorch's kernels without vector loads take as long for an element of four bytes as for one of two: the instructions
+/// around it bound them (8,192 x 2,048 broadcast products on an H200: 51 us in bf16, 54 in fp32).
+double strided_bytes(const Stream& stream, double bytes) {
+    const bool by_element = stream.form == StreamForm::Eager && stream.kind == StreamKind::Strided;
+    const double elements = static_cast<double>(stream.rows) * static_cast<double>(stream.width);
+    return by_element && bytes >= 8.0 * elements ? 0.5 * bytes : bytes;
+}
+
 }  // namespace
 
 KernelClass class_of(const Stream& stream) {
@@ -57,7 +65,8 @@ Cost Pricer::burst(const Stream& stream) const {
     const double bytes = (stream.read + stream.written).value;
     const double memory = bytes * ready_->seconds_per_byte;
     const double again = static_cast<double>(stream.width) > kernel.once ? kernel.again - 1.0 : 0.0;
-    const double reached = (memory + again * bytes_again(stream, bytes) * ready_->seconds_per_byte) / kernel.fraction;
+    const double moved = strided_bytes(stream, bytes) + again * bytes_again(stream, bytes);
+    const double reached = std::max(memory, moved * ready_->seconds_per_byte / kernel.fraction);
     const double ragged = ragged_of(stream, kernel);
     const double streamed = (reached + kernel.row.value * static_cast<double>(stream.rows)) * ragged;
     const double walk = kernel.element.value * static_cast<double>(stream.width) * ragged;

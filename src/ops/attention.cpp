@@ -191,7 +191,8 @@ void prepare(Builder& b, const Widths& w) {
 
 void cache(Builder& b, const Widths& w) {
     const std::int64_t held = b.work.batch * b.kv_len;
-    if (b.listed(ListedStep::Cache, {"kv append", "kv append backward", Component::Attention, held, w.key, 2})) return;
+    const ListedStep step = b.work.phase == Phase::Decode ? ListedStep::DecodeCache : ListedStep::Cache;
+    if (b.listed(step, {"kv append", "kv append backward", Component::Attention, held, w.key, 2})) return;
     Piece append = pointwise("kv append", Component::Attention, b.tokens, w.key + w.value);
     const bool apart = b.runtime.cache == Fusion::Apart;
     if (apart) append = {"kv append", Component::Attention, StreamKind::Strided, b.tokens, w.key};
@@ -247,8 +248,18 @@ std::vector<Span> spans(const Builder& b) {
     return result;
 }
 
+bool too_wide(const Widths& w) { return std::max(w.head, w.value_head) > widest_fused_head; }
+
+/// What runs where no back end is asked for: PyTorch's own fallback past the widest fused heads.
+AttentionForm form_of(const Builder& b, const Widths& w) {
+    if (b.work.attention != AttentionBackend::Auto) return AttentionForm::Fused;
+    if (too_wide(w)) return b.runtime.form == StreamForm::Eager ? AttentionForm::Math : AttentionForm::Fused;
+    return b.shape.kv_heads < b.shape.heads ? b.runtime.grouped_attention : b.runtime.attention;
+}
+
 void fused(Builder& b, const Widths& w, const Span& span) {
     const Shape& s = b.shape;
+    const bool masked = form_of(b, w) == AttentionForm::Masked && span.q_len > 1;
     Attention work{.batch = b.work.batch,
                    .heads = s.heads,
                    .kv_heads = s.kv_heads,
@@ -256,7 +267,8 @@ void fused(Builder& b, const Widths& w, const Span& span) {
                    .kv_len = span.kv_len,
                    .head_dim = w.head,
                    .v_dim = w.value_head,
-                   .window = span.window,
+                   .window = masked ? 0 : span.window,
+                   .causal = !masked,
                    .backend = b.work.attention,
                    .precision = b.work.precision == Precision::Fp8 ? Precision::Bf16 : b.work.precision};
     const double rows = static_cast<double>(work.batch * span.q_len) * static_cast<double>(s.heads);
@@ -264,6 +276,12 @@ void fused(Builder& b, const Widths& w, const Span& span) {
     b.forward(Op{"attention", Component::Attention, Pass::Forward, 1, work, {kept}});
     work.pass = AttentionPass::Backward;
     b.backward(Op{"attention backward", Component::Attention, Pass::Backward, 1, work, {}});
+    if (!masked) return;
+    Piece bias = pointwise("attention mask", Component::Attention, work.batch * s.heads * span.q_len, span.kv_len);
+    bias.writes = 0;  // every head reads the mask, as part of the kernel
+    b.forward(bias);
+    bias.name = "attention mask backward";
+    b.backward(bias);
 }
 
 /// K and V copied once per query head of their group, as PyTorch does before a batched product.
@@ -301,17 +319,6 @@ void drop_probabilities(Builder& b, std::int64_t rows, std::int64_t width) {
     b.backward(Piece{"attention dropout backward", Component::Attention, StreamKind::Pointwise, rows, width, both, 1});
 }
 
-bool too_wide(const Widths& w) { return std::max(w.head, w.value_head) > widest_fused_head; }
-
-/// Whether PyTorch's own fallback runs: batched products in fp32 (_scaled_dot_product_attention_math,
-/// aten/native/transformers/attention.cpp).
-bool by_math(const Builder& b, const Widths& w) {
-    if (b.work.attention != AttentionBackend::Auto || b.runtime.form != StreamForm::Eager) return false;
-    const bool grouped = b.shape.kv_heads < b.shape.heads;
-    const AttentionForm form = b.runtime.attention;
-    return too_wide(w) || form == AttentionForm::Math || (form == AttentionForm::MathIfGrouped && grouped);
-}
-
 void unfused(Builder& b, const Widths& w, const Span& span) {
     const std::int64_t batch = b.work.batch * b.shape.heads;
     const Precision precision = b.work.precision == Precision::Fp8 ? Precision::Bf16 : b.work.precision;
@@ -344,7 +351,7 @@ void attention_block(Builder& b) {
     const std::int64_t all = b.count;
     for (const Span& span : spans(b)) {
         b.count = span.layers;
-        if (by_math(b, w)) {
+        if (form_of(b, w) == AttentionForm::Math) {
             math_attention(b, {span.q_len, span.kv_len, w.head, w.value_head});
         } else if (b.work.attention == AttentionBackend::Unfused || too_wide(w)) {
             unfused(b, w, span);

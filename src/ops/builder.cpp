@@ -127,8 +127,8 @@ void Builder::norm(const Norm& n) {
     const double written = n.outputs + (n.added > 0 && !n.sum_again ? 1 : 0);
     const bool own_addition = n.branches && runtime.residual == Fusion::Apart;
     if (own_addition) add_gradients("residual backward", n.rows, n.width);
-    if (rms && listed(ListedStep::RmsNorm, {n.names.forward, n.names.backward, Component::Norm, n.rows, n.width}))
-        return;
+    const StepOn on{n.names.forward, n.names.backward, Component::Norm, n.rows, n.width};
+    if (listed(rms ? ListedStep::RmsNorm : ListedStep::LayerNorm, on)) return;
     forward(Piece{n.names.forward, Component::Norm, kind, n.rows, n.width, 1.0 + n.added, written, n.saved});
     const double weights = runtime.norms_read_again ? 2 : 0;
     const double inputs = 1 + n.outputs + (n.branches && !own_addition ? 1 : 0) + weights;

@@ -123,6 +123,7 @@ constexpr TraitKey trait_keys[] = {
     {"gathers_experts", set_field<&RuntimeTraits::gathers_experts>},
     {"logits", set_field<&RuntimeTraits::logits>},
     {"attention", set_field<&RuntimeTraits::attention>},
+    {"grouped_attention", set_field<&RuntimeTraits::grouped_attention>},
     {"forward_views", set_field<&RuntimeTraits::forward_views>},
     {"backward_views", set_field<&RuntimeTraits::backward_views>},
 };

@@ -1,0 +1,99 @@
+// `huggingface` launches what the captured classes launch: in a layer, by pass, as many kernels, products of the same
+// sizes, and streams of the same bytes. A new version of the library is a new capture and a difference here.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <regex>
+
+#include "read/capture_file.h"
+#include "tilewright/capture.h"
+#include "tilewright/read.h"
+
+namespace tilewright {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The kernels of one layer in one pass.
+struct Kernels {
+    double launches = 0;
+    std::map<std::array<std::int64_t, 4>, double> products;  ///< batch, the lesser and the larger of m and n, k
+    double streamed = 0;                                     ///< bytes
+};
+
+void add(const Op& op, double count, Kernels& kernels) {
+    kernels.launches += count;
+    if (const auto* gemm = std::get_if<Gemm>(&op.work)) {
+        const auto [least, most] = std::minmax(gemm->m, gemm->n);
+        kernels.products[{gemm->grouped ? 0 : gemm->batch, least, most, gemm->k}] += count;
+    }
+    if (const auto* stream = std::get_if<Stream>(&op.work)) {
+        kernels.streamed += count * (stream->read + stream->written).value;
+    }
+}
+
+using ByPass = std::map<Pass, Kernels>;
+
+/// Of the second layer, which has a gradient to add to and one before it.
+ByPass recorded(const Capture& capture) {
+    static const std::regex second(R"((^|\.)(layers|h)\.1(\.|$))");
+    std::vector<bool> inside;
+    for (const std::string& path : capture.modules) inside.push_back(std::regex_search(path, second));
+    ByPass kernels;
+    for (const CapturedCall& call : capture.calls) {
+        if (!inside[call.module]) continue;
+        for (const Op& op : lower(capture.ops[call.op], capture).kernels) add(op, 1, kernels[call.pass]);
+    }
+    return kernels;
+}
+
+ByPass lowered(const Capture& capture) {
+    Workload workload = in_phase({}, *find_named<Phase>(capture.phase));
+    workload.runtime = RuntimeId::HuggingFace;
+    workload.batch = capture.batch;
+    workload.seq = capture.seq + (workload.phase == Phase::Decode ? 1 : 0);
+    if (capture.master == "fp32") workload.master = MasterWeights::Fp32;
+    const double layers = static_cast<double>(capture.shape->layers);
+    ByPass kernels;
+    for (const Op& op : lower(*capture.shape, workload).ops) {
+        if (op.part == Part::Layer) add(op, static_cast<double>(op.count) / layers, kernels[op.pass]);
+    }
+    return kernels;
+}
+
+TEST(HuggingFace, LaunchesWhatTheClassesLaunch) {
+    int compared = 0;
+    for (const auto& entry : fs::directory_iterator(fs::path(TILEWRIGHT_SOURCE_DIR) / "data" / "captures")) {
+        if (entry.path().extension() != ".gz") continue;
+        std::ifstream in(entry.path(), std::ios::binary);
+        const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+        const Result<Capture> capture = read::read_capture(bytes, entry.path().filename().string());
+        ASSERT_TRUE(capture) << entry.path();
+        if (!capture->shape || !find_named<Phase>(capture->phase)) continue;
+        const std::string name = entry.path().stem().stem().string();
+        const ByPass real = recorded(*capture), ours = lowered(*capture);
+        for (const auto& [pass, kernels] : real) {
+            if (pass == Pass::Update) continue;
+            const Kernels& own = ours.at(pass);
+            std::printf("%-36s %-8s launches %5.1f %5.1f  bytes %8.1f %8.1f %+.1f%%  products %s\n", name.c_str(),
+                        std::string(name_of(pass)).c_str(), kernels.launches, own.launches, kernels.streamed / 1e6,
+                        own.streamed / 1e6, 100 * (own.streamed / kernels.streamed - 1),
+                        kernels.products == own.products ? "same" : "OTHER");
+            if (kernels.products != own.products) {
+                for (const auto& [k, c] : kernels.products)
+                    std::printf("   real %ld %ld %ld %ld x%g\n", k[0], k[1], k[2], k[3], c);
+                for (const auto& [k, c] : own.products)
+                    std::printf("   ours %ld %ld %ld %ld x%g\n", k[0], k[1], k[2], k[3], c);
+            }
+        }
+        ++compared;
+    }
+    EXPECT_GE(compared, 40);
+}
+
+}  // namespace
+}  // namespace tilewright
