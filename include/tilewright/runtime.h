@@ -46,7 +46,7 @@ enum class ListedStep {
     Key,              ///< the same; tokens x kv heads
     Value,            ///< the same
     Qkv,              ///< after one product for all three; tokens x all heads
-    Cache,            ///< keys, then values, into the cache; tokens of the cache x kv heads, each
+    Cache,            ///< keys and values into the cache; tokens of the cache x kv heads
     DecodeCache,      ///< the same when decoding
     AttentionOutput,  ///< tokens x heads
     Activation,       ///< of a plain MLP; tokens x its width

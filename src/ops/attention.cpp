@@ -192,7 +192,7 @@ void prepare(Builder& b, const Widths& w) {
 void cache(Builder& b, const Widths& w) {
     const std::int64_t held = b.work.batch * b.kv_len;
     const ListedStep step = b.work.phase == Phase::Decode ? ListedStep::DecodeCache : ListedStep::Cache;
-    if (b.listed(step, {"kv append", "kv append backward", Component::Attention, held, w.key, 2})) return;
+    if (b.listed(step, {"kv append", "kv append backward", Component::Attention, held, w.key})) return;
     Piece append = pointwise("kv append", Component::Attention, b.tokens, w.key + w.value);
     const bool apart = b.runtime.cache == Fusion::Apart;
     if (apart) append = {"kv append", Component::Attention, StreamKind::Strided, b.tokens, w.key};

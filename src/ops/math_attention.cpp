@@ -18,6 +18,9 @@ public:
             add({as(scaled, "attention scale", StreamKind::Pointwise), wide_, wide_, wide_});
         }
         const Piece mask = piece("attention mask", StreamKind::Strided, b_.work.batch * call_.q_len, call_.kv_len);
+        Piece ends = piece("attention mask", StreamKind::Pointwise, 1, 1);  // zero, and minus infinity
+        ends.launches = 2;
+        b_.forward(ends);
         add({mask, 1.0 / b_.element, 1});
         if (call_.q_len > 1) add({as(queries(), "attention scale", StreamKind::Strided), wide_, wide_});
         add({expanded(), wide_ * shared_, wide_, wide_});

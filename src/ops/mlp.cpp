@@ -138,7 +138,9 @@ void gathered_experts(Builder& b, const Experts& experts) {
     const std::int64_t hidden = b.shape.hidden, routed = b.tokens * experts.active;
     const std::int64_t sides = b.shape.mlp == MlpKind::Gated ? 2 : 1;
     const auto gather = [&](std::int64_t in, std::int64_t out) {
-        b.forward(Piece{"expert gather", Component::Mlp, StreamKind::Embedding, routed * out, in});
+        Piece copy{"expert gather", Component::Mlp, StreamKind::Embedding, routed * out, in};
+        copy.reads = std::min(1.0, static_cast<double>(experts.count) / static_cast<double>(routed));
+        b.forward(copy);
         const Gemm gemm{Layout::TN, 1, out, in, routed, b.work.precision};
         b.forward(Op{out == hidden ? "expert down" : "expert gate up", Component::Mlp, Pass::Forward, 1, gemm, {}});
     };
