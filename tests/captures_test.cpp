@@ -37,6 +37,7 @@ CapturePrediction predicted(Capture capture) {
     question.capture = std::make_shared<const Capture>(std::move(capture));
     question.profile = find_profile(device);
     question.device = device;
+    question.host = runtime_of(*find_runtime("huggingface")).host;
     return predict(question);
 }
 

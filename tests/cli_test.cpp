@@ -233,6 +233,19 @@ TEST(Cli, EveryJsonDocumentReadsAndNamesItsSchema) {
     }
 }
 
+TEST(Cli, TheHostsScaleIsKeptAndUsed) {
+    const std::string python = (scratch() / "python3").string(), home = "export XDG_CONFIG_HOME=$TMP/config; ";
+    const std::string predict = "tilewright predict " + captured("gpt2-medium-decode") + " --gpu h200 ";
+    std::ofstream(python) << "#!/bin/sh\necho '{\"scale\": 1.5, \"with\": \"a test\"}'\n";
+    fs::permissions(python, fs::perms::owner_all);
+    EXPECT_EQ(run(home + "PATH=$TMP:$PATH tilewright measure host").code, 0);
+    const Outcome used = run(home + predict);
+    EXPECT_NE(used.out.find("host.toml"), std::string::npos) << used.out << used.err;
+    EXPECT_NE(used.out.find("1.5 times as long"), std::string::npos) << used.out;
+    EXPECT_EQ(run(home + predict + "--host-scale 1").out, run(predict).out);
+    EXPECT_EQ(run(home + "echo 'scale = -1' >$TMP/config/tilewright/host.toml; " + predict).code, 2);
+}
+
 TEST(Cli, TextFitsAHundredColumns) {
     const std::string whisper = "predict " + captured("whisper-small-train") + " --gpu h100 --why";
     for (const char* command :

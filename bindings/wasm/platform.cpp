@@ -3,6 +3,7 @@
 #include "platform.h"
 
 #include "cli/files.h"
+#include "cli/host.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/progress.h"
@@ -121,6 +122,7 @@ int run_measure_program(std::span<const std::string>, const Session& session) {
     report(session, {not_here("measure")});
     return exit_device;
 }
+int measure_host(const Session& session) { return run_measure_program({}, session); }
 
 }  // namespace cli
 }  // namespace tilewright

@@ -7,26 +7,17 @@
 
 #include "tilewright/capture.h"
 #include "tilewright/cost.h"
+#include "tilewright/runtime.h"
 #include "tilewright/timeline.h"
 
 namespace tilewright {
-
-/// What issuing a recorded op costs the host, on the machine it was measured on.
-struct IssueCosts {
-    Seconds forward{19.3e-6}, forward_view{13.5e-6};    ///< an op that launches kernels, one that does not
-    Seconds backward{24.5e-6}, backward_view{17.2e-6};  ///< the same in the backward pass
-    double decode = 0.78;                               ///< of these, in a loop that decodes
-    Seconds update_tensor{2.6e-6};                      ///< of the optimizer, a parameter tensor
-    Seconds wait{15e-6};                                ///< of a value read back, beside waiting for it
-    double spread = 1.5;  ///< between the fast and the slow moments of such machines: 90% lie within
-};
 
 struct CaptureQuestion {
     std::shared_ptr<const Capture> capture;
     Device device;
     Profile profile;
     Clock clock = Clock::Sustained;
-    IssueCosts host;
+    HostCosts host;                 ///< of the runtime that recorded it
     double host_scale = 1.0;        ///< how many times longer this machine's host takes
     std::vector<std::string> used;  ///< files that were used in place of built-in data; the answer repeats them
 };

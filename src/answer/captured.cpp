@@ -8,6 +8,7 @@ namespace tilewright {
 namespace {
 
 constexpr Bytes workspaces{64.0 * 1024 * 1024};  ///< two of the matrix library (docs/notebook/2026-11-16-memory.md)
+constexpr Seconds read_back{15e-6};              ///< of a value, beside waiting for it (bench/measured/host.jsonl)
 constexpr double idle_share = 0.1;               ///< from which the host bounds a step
 
 /// A path with its indices replaced: layers are alike.
@@ -91,15 +92,14 @@ private:
     }
 
     Seconds host_time(const Distinct& op, Pass pass) const {
-        const IssueCosts& host = question_.host;
+        const HostCosts& host = question_.host;
         const bool backward = pass == Pass::Backward;
-        const double scale = capture_.phase == "decode" ? host.decode : 1.0;
         switch (op.host) {
             case HostWork::Nothing: return {};
-            case HostWork::View: return (backward ? host.backward_view : host.forward_view) * scale;
-            case HostWork::Launch: return (backward ? host.backward : host.forward) * scale;
+            case HostWork::View: return backward ? host.backward_view : host.forward_view;
+            case HostWork::Launch: return backward ? host.backward : host.forward;
             case HostWork::Optimizer: return host.update_tensor * static_cast<double>(op.parameters);
-            case HostWork::Wait: return host.wait;
+            case HostWork::Wait: return read_back;
         }
         return {};
     }

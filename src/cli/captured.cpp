@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "cli/files.h"
+#include "cli/host.h"
 #include "cli/options.h"
 #include "read/capture_file.h"
 #include "render/captured.h"
@@ -41,13 +42,15 @@ Result<int> predict_captured(const Arguments& arguments, Session& session) {
     if (!capture) problems.insert(problems.end(), capture.problems().begin(), capture.problems().end());
     if (!device) problems.insert(problems.end(), device.problems().begin(), device.problems().end());
     CaptureQuestion question;
-    question.host_scale = arguments.real("--host-scale").value_or(1.0);
-    if (!(question.host_scale > 0 && question.host_scale <= 1000))
-        problems.push_back({"--host-scale", 0, "is not between 0 and 1000", "2 means a host that takes twice as long"});
+    const Result<HostScale> host = host_scale(arguments);
+    if (!host) problems.insert(problems.end(), host.problems().begin(), host.problems().end());
     if (!problems.empty()) return problems;
+    question.host_scale = host->scale;
+    if (!host->path.empty()) question.used.push_back("host scale from " + host->path);
     question.capture = std::make_shared<const Capture>(std::move(*capture));
     question.device = std::move(device->device);
     question.profile = std::move(device->profile);
+    question.host = runtime_of(find_runtime("huggingface").value()).host;
     question.clock = arguments.choice<Clock>("--clock").value_or(Clock::Sustained);
     for (const std::string& origin : {device->origin, device->profile_origin}) {
         if (origin != built_in) question.used.push_back(origin);

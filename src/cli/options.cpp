@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "cli/host.h"
+
 namespace tilewright::cli {
 namespace {
 
@@ -246,7 +248,11 @@ Result<Question> make_question(const Arguments& arguments, const std::string& na
         question.workload = found->file.workload.value_or(Workload{});
         if (overrides == Overrides::Apply) take_shape(arguments, name, question, problems);
     }
+    const Result<HostScale> host = host_scale(arguments);
+    if (!host) append(problems, host.problems());
+    if (host && !host->path.empty()) note_origin(question, "host scale", host->path);
     apply_workload_flags(arguments, question.workload);
+    question.workload.host_scale = host ? host->scale : 1.0;
     append(problems, placed(validate(question.workload), arguments, ""));
     if (!problems.empty()) return problems;
     note_origin(question, "device " + device->device.name, device->origin);

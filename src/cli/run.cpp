@@ -2,6 +2,7 @@
 #include "cli/run.h"
 
 #include "cli/catalogue.h"
+#include "cli/host.h"
 #include "cli/verb.h"
 #include "quantity/suggest.h"
 
@@ -73,6 +74,7 @@ int dispatch(std::span<const std::string> typed, Session& session) {
     const Verb* verb = find_verb(word);
     if (verb == nullptr) return fail(session, {unknown_verb(word)});
     const auto rest = typed.subspan(1);
+    if (verb->run == nullptr && rest.size() == 1 && rest[0] == "host") return measure_host(session);
     if (verb->run == nullptr && !asks_help(rest)) {
         return run_measure_program(rest, session);
     }

@@ -143,10 +143,13 @@ const Verb table[] = {
      fit_flags,
      run_fit},
     {"measure",
-     "...",
-     "take samples on the GPU of this machine",
+     "...\nhost",
+     "take samples on the GPU of this machine, or how fast its host issues kernels",
      "Runs `tilewright-measure` with the same arguments: the one beside this program, or on PATH. It is built when the "
-     "CUDA toolkit is present. `tilewright-measure --help` has its flags.",
+     "CUDA toolkit is present. `tilewright-measure --help` has its flags.\n"
+     "`measure host` says how many times longer this machine's host takes than the one that runtimes were measured on, "
+     "and keeps it in $XDG_CONFIG_HOME/tilewright/host.toml, where predictions find it. It asks PyTorch where python3 "
+     "has a torch that sees a GPU, and times bare launches otherwise.",
      "tilewright measure gemm --layout TN --m 4096 --n 4096 --k 4096 --out gemm.jsonl",
      {0, any_number},
      help_only,
