@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tilewright/cluster.h"
+#include "tilewright/place.h"
 #include "tilewright/profile.h"
 #include "tilewright/result.h"
 #include "tilewright/runtime.h"
@@ -21,6 +22,7 @@ struct ShapeFile {
     Shape shape;
     std::optional<Workload> workload;  ///< when the file states one
     std::vector<std::string> assumed;  ///< one line each; shown as warnings
+    std::vector<KeyPlace> places;      ///< where the file states what
 };
 
 /// Whether a reader may go on where a file says things that it does not understand.

@@ -63,9 +63,9 @@ const std::vector<WorkloadFlag>& workload_table() {
              workload = in_phase(workload, *arguments.choice<Phase>(flag));
          }},
         {{"--batch", "N", "micro-batch: sequences on one GPU at a time (4)", Kind::Count}, set_size<&Workload::batch>},
-        {{"--seq", "N", "tokens per sequence; in decode the length of the KV cache (2048)", Kind::Count},
+        {{"--seq", "N", "tokens per sequence, 8k is 8192; in decode the length of the KV cache (2048)", Kind::Length},
          set_size<&Workload::seq>},
-        {{"--kv-len", "N", "tokens attended to, when not as the phase implies", Kind::Count},
+        {{"--kv-len", "N", "tokens attended to, when not as the phase implies", Kind::Length},
          set_size<&Workload::kv_len>},
         {{"--precision", choices<Precision>(), "of the matrix products (bf16)", Kind::Choice},
          set_word<&Workload::precision>},
@@ -171,7 +171,10 @@ FlagGroup workload_flags() {
 FlagGroup shape_flags() {
     FlagGroup group{"Shape overrides", {}};
     for (const Dimension& dimension : dimensions()) {
-        group.flags.push_back({flag_of(dimension.name), "N", dimension_help(dimension.name), Kind::Count});
+        const bool length =
+            std::string_view(dimension.name) == "window" || std::string_view(dimension.name) == "position_rows";
+        group.flags.push_back(
+            {flag_of(dimension.name), "N", dimension_help(dimension.name), length ? Kind::Length : Kind::Count});
     }
     group.flags.push_back({"--mlp", choices<MlpKind>(), "plain or gated MLP", Kind::Choice});
     group.flags.push_back(
@@ -212,6 +215,8 @@ void apply_shape_flags(const Arguments& arguments, Shape& shape) {
     if (const auto tied = arguments.text("--tied")) shape.tied = *tied == "yes";
 }
 
+Assume assume_of(const Arguments& arguments) { return arguments.has(assume_flag) ? Assume::Yes : Assume::No; }
+
 bool overrides_shape(const Arguments& arguments) {
     const FlagGroup group = shape_flags();
     return std::any_of(group.flags.begin(), group.flags.end(),
@@ -237,7 +242,7 @@ Result<Question> make_question(const Arguments& arguments, const std::string& na
                                Overrides overrides) {
     Question question;
     Problems problems;
-    Result<FoundShape> found = find_shape(name, arguments.has(assume_flag) ? Assume::Yes : Assume::No);
+    Result<FoundShape> found = find_shape(name, assume_of(arguments));
     Result<FoundDevice> device = device_of(arguments);
     if (!found) append(problems, found.problems());
     if (!device) append(problems, device.problems());

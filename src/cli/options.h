@@ -23,6 +23,9 @@ void apply_workload_flags(const Arguments& arguments, Workload& workload);
 /// Overrides dimensions and switches; the name grows by the flags used, so that it stays a command line.
 void apply_shape_flags(const Arguments& arguments, Shape& shape);
 
+/// Whether --assume is given.
+Assume assume_of(const Arguments& arguments);
+
 /// True when any shape flag is given.
 bool overrides_shape(const Arguments& arguments);
 

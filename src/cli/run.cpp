@@ -3,13 +3,12 @@
 
 #include "cli/catalogue.h"
 #include "cli/host.h"
+#include "cli/shell_pages.h"
 #include "cli/verb.h"
 #include "quantity/suggest.h"
 
 namespace tilewright::cli {
 namespace {
-
-constexpr std::string_view version = "0.1.0";  ///< as CMakeLists.txt has it; tests/cli_test.cpp compares them
 
 int fail(const Session& session, const Problems& problems) {
     report(session, problems);
@@ -70,6 +69,12 @@ int dispatch(std::span<const std::string> typed, Session& session) {
     if (asks_help(typed) || (word == "help" && typed.size() == 1)) session.out = overview_text(session.out_style);
     if (word == "--version" || word == "-V") session.out = "tilewright " + std::string(version) + "\n";
     if (!session.out.empty()) return deliver(session) ? exit_fine : exit_bad_input;
+    if (word == "help" && typed.size() == 2) {
+        if (typed[1] == "bash") session.out = bash_completion();
+        if (typed[1] == "zsh") session.out = zsh_completion();
+        if (typed[1] == "man") session.out = man_page();
+        if (!session.out.empty()) return deliver(session) ? exit_fine : exit_bad_input;
+    }
     if (word == "help" && typed.size() == 2) return dispatch(std::vector<std::string>{typed[1], "--help"}, session);
     const Verb* verb = find_verb(word);
     if (verb == nullptr) return fail(session, {unknown_verb(word)});

@@ -4,8 +4,9 @@
 namespace tilewright::cli {
 namespace {
 
-constexpr std::size_t most_in_a_page = 4;  ///< shapes, so that it stays below a megabyte
-constexpr std::size_t any_number = 64;     ///< of operands, where there is no natural limit
+constexpr std::size_t most_in_a_page = 4;   ///< shapes, so that it stays below a megabyte
+constexpr std::size_t any_number = 64;      ///< of operands, where there is no natural limit
+constexpr std::size_t many_files = 10'000;  ///< of a repository
 
 std::vector<FlagGroup> help_only() { return {{"Output", {{"--help", "", "this page", Kind::Switch}}}}; }
 
@@ -44,13 +45,15 @@ const Verb table[] = {
      predict_flags,
      run_predict},
     {"lint",
-     "SHAPE --gpu NAME\n--explain CODE",
+     "SHAPE... --gpu NAME [--format sarif] [--baseline FILE]\n--explain CODE",
      "sizing rules the shape breaks, what each costs, how to fix it",
      "A finding is a warning when it costs at least --min-cost of the step on this GPU, an error when the workload "
-     "cannot run, else information. Exit code 1 when one reaches --fail-on.",
+     "cannot run, else information. Exit code 1 when one reaches --fail-on and the baseline does not know it.\n"
+     "SHAPE may be a pattern in quotes, such as 'configs/**/config.json'. docs/ci.md shows it as a gate of CI.",
      "tilewright lint gpt3-2.7b --gpu h200\n"
+     "tilewright lint data/models/gpt3-*.toml --gpu h200 --format github\n"
      "tilewright lint --explain TW001",
-     {0, 1},
+     {0, many_files},
      lint_flags,
      run_lint},
     {"search",

@@ -12,12 +12,12 @@ namespace tilewright::read {
 
 std::string_view Config::present(const char* field, Keys keys) {
     std::string_view first;
-    const bool told = lines_.contains(field);
+    const bool told = line_of(field) > 0;
     for (const std::string_view key : keys) {
         if (!has(key)) continue;
         if (first.empty()) {
             first = key;
-            lines_[field] = fields_.line_of(key);
+            places_.push_back({field, std::string(key), fields_.line_of(key)});
         } else {
             fields_.ask(key);
             if (!told) compare(first, key);
@@ -81,8 +81,9 @@ void Config::refuse_type(std::string_view why) {
 }
 
 int Config::line_of(const std::string& field) const {
-    const auto found = lines_.find(field);
-    return found == lines_.end() ? 0 : found->second;
+    const auto found =
+        std::find_if(places_.rbegin(), places_.rend(), [&](const auto& place) { return place.field == field; });
+    return found == places_.rend() ? 0 : found->line;
 }
 
 namespace {
@@ -257,6 +258,7 @@ ShapeFile read_hugging_face(const Value& root, Assume assume, Report& report) {
         tell_not_understood(config, model_type, assume, report);
     }
     file.assumed = config.assumed();
+    file.places = config.places();
     if (nested && !config.has("tie_word_embeddings")) {
         file.shape.tied = outer.flag("tie_word_embeddings", file.shape.tied);
     }

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <initializer_list>
-#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -48,6 +47,7 @@ public:
 
     /// The line a field was read from; 0 when it was not.
     int line_of(const std::string& field) const;
+    const std::vector<KeyPlace>& places() const { return places_; }
 
 private:
     /// The first of `keys` that is there; a problem when another one says something else.
@@ -57,7 +57,7 @@ private:
     const Value& root_;
     Fields fields_;
     Report& report_;
-    std::map<std::string, int> lines_;
+    std::vector<KeyPlace> places_;
     std::vector<std::string> assumed_;
 };
 

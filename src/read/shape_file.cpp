@@ -120,6 +120,17 @@ int line_of_field(const Value& table, std::string_view field) {
     return line_of_field(table, field.substr(dot + 1));
 }
 
+/// The keys of a table and of the tables in it, under the names that problems give their fields.
+void add_places(const Value& table, const std::string& prefix, std::vector<KeyPlace>& places) {
+    for (const Member& member : *table.as<Object>()) {
+        if (member.value.as<Object>() != nullptr) {
+            add_places(member.value, member.key + ".", places);
+        } else {
+            places.push_back({prefix + member.key, member.key, member.value.line});
+        }
+    }
+}
+
 /// The shape of a file with a [shape] table, and its workload when it has a [workload] table.
 ShapeFile read_own_shape(const Value& root, Report& report) {
     ShapeFile file;
@@ -131,6 +142,10 @@ ShapeFile read_own_shape(const Value& root, Report& report) {
         const auto line_of = [&](const std::string& field) { return line_of_field(*table, field); };
         derive_sizes(file.shape);
         report.adopt(validate(report.clean() ? file.shape : with_stand_ins(file.shape)), line_of);
+    }
+    for (const char* name : {"shape", "workload"}) {
+        const Value* table = root.find(name);
+        if (table != nullptr && table->as<Object>() != nullptr) add_places(*table, "", file.places);
     }
     if (const Value* table = top.table("workload")) {
         file.workload = read_workload_table(*table, report);
