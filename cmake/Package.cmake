@@ -14,6 +14,16 @@ target_compile_features(tilewright INTERFACE cxx_std_20)
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/Tilewright)
 install(TARGETS tilewright_program RUNTIME)
+# Completions and the manual page come from the program's own table of flags.
+foreach(page IN ITEMS "bash share/bash-completion/completions tilewright" "zsh share/zsh/site-functions _tilewright" "man ${CMAKE_INSTALL_MANDIR}/man1 tilewright.1")
+  separate_arguments(page)
+  list(GET page 0 word)
+  list(GET page 1 folder)
+  list(GET page 2 name)
+  install(CODE "execute_process(COMMAND \"$<TARGET_FILE:tilewright_program>\" help ${word} OUTPUT_FILE \"${CMAKE_BINARY_DIR}/${name}.page\" COMMAND_ERROR_IS_FATAL ANY)")
+  install(FILES ${CMAKE_BINARY_DIR}/${name}.page DESTINATION ${folder} RENAME ${name})
+endforeach()
+
 install(TARGETS tilewright EXPORT Tilewright ARCHIVE)
 install(DIRECTORY include/tilewright TYPE INCLUDE)
 install(EXPORT Tilewright NAMESPACE Tilewright:: DESTINATION ${package_dir})

@@ -59,6 +59,9 @@ private:
         const std::string seen = "'" + value + "' ";
         if (flag.kind == Kind::Count && !parse_count(value))
             add(flag.name, seen + "is not an integer", "give a whole number");
+        const std::optional<std::int64_t> length = flag.kind == Kind::Length ? parse_length(value) : std::nullopt;
+        if (flag.kind == Kind::Length && !length)
+            add(flag.name, seen + "is not a length", "give a whole number, or one of 1,024s: 8k");
         if (flag.kind == Kind::Real && !parse_real(value))
             add(flag.name, seen + "is not a number", "give a number such as 0.01");
         if (flag.kind == Kind::Choice) {
@@ -68,7 +71,7 @@ private:
             }
         }
         if (flag.kind == Kind::Text && value.empty()) add(flag.name, "is empty", "say " + flag.name + " " + flag.value);
-        arguments_.flags[flag.name] = value;
+        arguments_.flags[flag.name] = length ? std::to_string(*length) : value;
     }
 
     void unknown(const std::string& name) {
@@ -124,6 +127,16 @@ std::optional<std::int64_t> parse_count(std::string_view text) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
     return value;
+}
+
+std::optional<std::int64_t> parse_length(std::string_view text) {
+    std::int64_t unit = 1;
+    if (text.ends_with('k') || text.ends_with('K')) unit = 1024;
+    if (text.ends_with('M')) unit = 1024 * 1024;
+    const auto count = parse_count(unit == 1 ? text : text.substr(0, text.size() - 1));
+    constexpr std::int64_t most = std::int64_t{1} << 40U;  // beyond any sequence, and safe to multiply
+    if (!count || *count > most || *count < -most) return std::nullopt;
+    return *count * unit;
 }
 
 std::optional<double> parse_amount(std::string_view text) {

@@ -15,7 +15,8 @@
 
 namespace tilewright::cli {
 
-enum class Kind { Switch, Count, Real, Choice, Text };
+/// A length is a count that may end in k (1,024) or M (1,048,576).
+enum class Kind { Switch, Count, Length, Real, Choice, Text };
 
 struct Flag {
     std::string name;   ///< "--batch"
@@ -70,7 +71,8 @@ std::string choices() {
 
 std::vector<std::string> split(std::string_view text, char separator);
 std::optional<std::int64_t> parse_count(std::string_view text);
-std::optional<double> parse_real(std::string_view text);    ///< finite only
-std::optional<double> parse_amount(std::string_view text);  ///< "300", "4M", "1.5T": k, M, B (or G), T
+std::optional<std::int64_t> parse_length(std::string_view text);  ///< "8k": k is 1,024
+std::optional<double> parse_real(std::string_view text);          ///< finite only
+std::optional<double> parse_amount(std::string_view text);        ///< "300", "4M", "1.5T": k, M, B (or G), T
 
 }  // namespace tilewright::cli

@@ -15,6 +15,10 @@ Result<std::int64_t> sequences_of(const std::string& text, std::int64_t seq) {
     std::string number = text;
     const bool tokens = number.ends_with("-tokens");
     if (tokens) number.resize(number.size() - std::string_view("-tokens").size());
+    if (!tokens && !parse_count(number) && parse_amount(number)) {
+        return Problem{"--global-batch", 0, "'" + text + "' may be tokens or sequences",
+                       "say " + text + "-tokens for tokens, or a plain number such as 1024 for sequences"};
+    }
     std::optional<double> amount = parse_amount(number);
     if (!amount || *amount < 1.0) return bad;
     if (tokens && number.ends_with('M')) *amount *= 1048576.0 / 1e6;

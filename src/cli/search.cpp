@@ -86,7 +86,7 @@ Result<int> run_search(const Arguments& arguments, Session& session) {
     if (threads < 1 || threads > 1024) return Problem{"--threads", 0, "is not between 1 and 1024", "leave it out"};
     ConfigFolder folder;
     if (const auto path = arguments.text("--write")) {
-        if (Problems problems = folder.open(*path); !problems.empty()) return problems;
+        if (Problems problems = folder.open(*path, arguments.operands[0]); !problems.empty()) return problems;
     }
     const Result<ReadySearch> ready = ready_search(arguments, session);
     if (!ready) return ready.problems();

@@ -265,7 +265,8 @@ private:
 FlagGroup with_lists(FlagGroup group) {
     for (Flag& flag : group.flags) {
         if (std::find(std::begin(listed), std::end(listed), flag.name) == std::end(listed)) continue;
-        flag.value = flag.kind == Kind::Count ? std::string(forms) : flag.value + "|both,...";
+        flag.value =
+            flag.kind == Kind::Count || flag.kind == Kind::Length ? std::string(forms) : flag.value + "|both,...";
         flag.kind = Kind::Text;
     }
     return group;

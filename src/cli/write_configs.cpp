@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "cli/files.h"
 #include "files/output.h"
 
 namespace tilewright::cli {
@@ -26,11 +27,16 @@ bool remove_config(const fs::path& folder) {
 
 }  // namespace
 
-Problems ConfigFolder::open(const std::string& path) {
+Problems ConfigFolder::open(const std::string& path, const std::string& shape) {
     std::error_code error;
     fs::create_directories(path, error);
     if (error) return {{"--write", 0, path + " cannot be made: " + error.message(), "give a folder that can"}};
     path_ = path;
+    if (!is_file(shape)) return {};
+    const Result<std::string> bytes = read_whole(shape);
+    if (!bytes || bytes->find_first_not_of(" \t\r\n") != bytes->find('{')) return {};
+    Result<ShapeFile> file = read_shape(*bytes, shape, Assume::Yes);
+    if (file) read_ = ReadConfig{*bytes, std::move(*file)};
     return {};
 }
 
@@ -38,7 +44,13 @@ Problems ConfigFolder::write(const SearchAnswer& answer, const Session& session)
     if (path_.empty()) return {};
     Problems problems;
     const auto write = [&](const std::string& name, const Shape& shape) {
-        const Config config = config_of(shape);
+        Config config;
+        if (std::optional<std::string> kept = read_ ? edited_config(*read_, shape) : std::nullopt) {
+            config.text = std::move(*kept);
+        } else {
+            if (read_) warn(session, name + ": the keys of the file that was read are not kept");
+            config = config_of(shape);
+        }
         for (const std::string& what : config.lost) {
             warn(session, name + ": no config.json of transformers says this with the rest: " + what);
         }

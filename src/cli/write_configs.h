@@ -1,8 +1,10 @@
 // `search --write DIR`: a folder for each shape with its Hugging Face config.json.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "cli/edit_config.h"
 #include "cli/terminal.h"
 #include "tilewright/answer.h"
 
@@ -20,14 +22,16 @@ Config config_of(const Shape& shape);
 /// The folder to write to; does nothing until it is opened.
 class ConfigFolder {
 public:
-    /// Makes the folder, so that a fault shows before the work.
-    Problems open(const std::string& path);
+    /// Makes the folder, so that a fault shows before the work. `shape` names what is searched: where it is a
+    /// config.json, what is written has its keys.
+    Problems open(const std::string& path, const std::string& shape);
 
     /// The baseline and every candidate, each in a folder of its own.
     Problems write(const SearchAnswer& answer, const Session& session) const;
 
 private:
     std::string path_;
+    std::optional<ReadConfig> read_;
 };
 
 }  // namespace tilewright::cli

@@ -1,0 +1,81 @@
+// Sizes are replaced where they stand; a size that has to be stated now is put before the hidden size. Whether the
+// result says the shape is decided by reading it.
+#include "cli/edit_config.h"
+
+#include <algorithm>
+#include <cctype>
+
+namespace tilewright::cli {
+namespace {
+
+/// Where the text of a key begins on its line; npos when the line has it not, or more than once.
+std::size_t find_key(const std::string& text, const KeyPlace& place) {
+    std::size_t from = 0;
+    for (int line = 1; line < place.line; ++line) {
+        from = text.find('\n', from);
+        if (from == std::string::npos) return from;
+        ++from;
+    }
+    const std::size_t end = std::min(text.find('\n', from), text.size());
+    const std::string quoted = "\"" + place.key + "\"";
+    const std::size_t at = text.find(quoted, from);
+    if (at == std::string::npos || at >= end) return std::string::npos;
+    return text.find(quoted, at + 1) < end ? std::string::npos : at;
+}
+
+/// Replaces the number after a key; whether there was one.
+bool replace_number(std::string& text, const KeyPlace& place, std::int64_t value) {
+    const std::size_t key = find_key(text, place);
+    if (key == std::string::npos) return false;
+    const std::size_t from = text.find_first_not_of(" \t\r\n", text.find(':', key + place.key.size() + 2) + 1);
+    if (from == std::string::npos || std::isdigit(static_cast<unsigned char>(text[from])) == 0) return false;
+    const std::size_t to = std::min(text.find_first_not_of("0123456789", from), text.size());
+    text.replace(from, to - from, std::to_string(value));
+    return true;
+}
+
+/// Puts a key before the one at `place`, spaced as that one, which moves on.
+bool insert_number(std::string& text, KeyPlace& place, const std::string& key, std::int64_t value) {
+    const std::size_t at = find_key(text, place);
+    if (at == std::string::npos) return false;
+    const std::size_t before = text.find_last_not_of(" \t\r\n", at == 0 ? 0 : at - 1);
+    const std::string space = before == std::string::npos ? "" : text.substr(before + 1, at - before - 1);
+    text.insert(at, "\"" + key + "\": " + std::to_string(value) + "," + (space.empty() ? " " : space));
+    place.line += static_cast<int>(std::count(space.begin(), space.end(), '\n'));
+    return true;
+}
+
+const KeyPlace* place_of(const ShapeFile& file, std::string_view field) {
+    for (const KeyPlace& place : file.places) {
+        if (place.field == field) return &place;
+    }
+    return nullptr;
+}
+
+bool says(const std::string& text, const Shape& shape) {
+    const Result<ShapeFile> back = read_shape(text, "config.json");
+    return back && differences(shape, back->shape).empty();
+}
+
+}  // namespace
+
+std::optional<std::string> edited_config(const ReadConfig& config, const Shape& shape) {
+    std::string text = config.text;
+    std::vector<std::pair<std::string, std::int64_t>> unstated;
+    for (const auto& [name, field] : dimensions()) {
+        if (shape.*field == config.file.shape.*field) continue;
+        const KeyPlace* place = place_of(config.file, name);
+        if (place == nullptr || !replace_number(text, *place, shape.*field)) unstated.emplace_back(name, shape.*field);
+    }
+    if (says(text, shape)) return text;
+    const KeyPlace* stated = place_of(config.file, "hidden");
+    if (stated == nullptr) return std::nullopt;
+    KeyPlace hidden = *stated;
+    for (const auto& [name, value] : unstated) {
+        const std::string key = name == "kv_heads" ? "num_key_value_heads" : name == "ffn" ? "intermediate_size" : name;
+        if (place_of(config.file, name) != nullptr || !insert_number(text, hidden, key, value)) return std::nullopt;
+    }
+    return says(text, shape) ? std::optional(text) : std::nullopt;
+}
+
+}  // namespace tilewright::cli
