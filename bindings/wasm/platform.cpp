@@ -5,6 +5,7 @@
 #include "cli/files.h"
 #include "cli/host.h"
 #include "cli/interrupt.h"
+#include "cli/operands.h"
 #include "cli/options.h"
 #include "cli/progress.h"
 #include "cli/search_threads.h"
@@ -56,6 +57,9 @@ Output::Output(Output&&) noexcept = default;
 Output::~Output() = default;
 Problems Output::write(std::string_view /*bytes*/) { return {}; }
 Problems Output::finish() { return {}; }
+Problems write_file(const std::string& path, std::string_view) {
+    return {{path, 0, "cannot be written by a page", "leave it out"}};
+}
 Problems refuse_inputs(const std::string&, std::span<const std::string>, const std::string&) { return {}; }
 
 }  // namespace files
@@ -76,6 +80,7 @@ bool is_file(const std::string& path) { return wasm::files().contains(path); }
 std::string user_folder(const std::string&) { return ""; }
 std::vector<std::string> user_names(const std::string&) { return {}; }
 std::string user_file(const std::string&, const std::string&) { return ""; }
+Result<std::vector<std::string>> expand_patterns(const std::vector<std::string>& operands) { return operands; }
 std::string beside(const std::string&, const std::string& name) { return name; }
 
 /// As piped, in a UTF-8 locale.
@@ -107,7 +112,7 @@ Progress::Progress(std::string unit, bool) : unit_(std::move(unit)), visible_(fa
 Progress::~Progress() = default;
 void Progress::step() {}
 
-Problems ConfigFolder::open(const std::string&) { return {not_here("search --write")}; }
+Problems ConfigFolder::open(const std::string&, const std::string&) { return {not_here("search --write")}; }
 Problems ConfigFolder::write(const SearchAnswer&, const Session&) const { return {}; }
 
 std::vector<FlagGroup> fit_flags() { return {output_flags()}; }
