@@ -226,6 +226,8 @@ constexpr const char* opening = R"(# How far off
 
 Written by `build/release/accuracy_report docs`, which prints it too; do not edit it. `tests/accuracy.csv` bounds the errors that are computed from samples in this repository, and a test sees that they only fall.
 
+Whole steps of real Hugging Face classes by the stopwatch have a page of their own: [captured steps](captured-steps.md).
+
 A point is one timed kernel, or one layer. Errors are absolute, in parts of the measured time. **Held out** means that whole families of shapes took no part: neither in fitting constants nor in choosing intervals, nor in fitting
 the simple models beside. `in 90%` is the share of held-out points within the 90% interval. Variants of the model were compared on these same points ([model](model.md)), so expect somewhat worse on others.
 

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """Predicts every case of bench/measured/stopwatch*.jsonl that has a captured graph in data/captures, and prints how far off it is.
 
-    python3 bench/capture_errors.py [PROGRAM] [--cases] [--kinds] [--markdown]
+    python3 bench/capture_errors.py [PROGRAM] [--cases] [--kinds]
+    python3 bench/capture_errors.py [PROGRAM] --page >docs/captured-steps.md
+    python3 bench/capture_errors.py [PROGRAM] --check           fails where a phase is further off than BOUNDS on classes held out
 
 Time is the stopwatch's (the mean of the machines it was taken on), GPU busy the profiler's of the same case, memory what max_memory_allocated showed. Classes that constants were
 fitted to and classes held out (bench/hf_models.py) are told apart. --cases prints every case; --kinds the GPU time by kind of kernel,
@@ -70,6 +72,24 @@ def compared(program):
                "predicted": predict(program, graphs[key])}
 
 
+def roofline(answer):
+    """Seconds of the step if every kernel ran at the data sheet's peak or bandwidth and the host took none."""
+    return sum(kernel["count"] * kernel["terms"]["roofline_s"] for kernel in answer["kernels"])
+
+
+def constant_shares(rows):
+    """The share of the matrix units' peak that the fit classes reach in each phase, as their median."""
+    shares = collections.defaultdict(list)
+    for row in rows:
+        if row["role"] == "fit":
+            shares[row["key"][1]].append(row["predicted"]["flops"] / row["time_s"])
+    return {phase: statistics.median(found) for phase, found in shares.items()}
+
+
+def off_text(off):
+    return f"{sum(map(abs, off)) / len(off):.1%} ({sum(off) / len(off):+.1%})" if off else "-"
+
+
 def errors(rows, measured, predicted):
     return [predicted(row["predicted"]) / row[measured] - 1 for row in rows if row[measured]]
 
@@ -79,7 +99,8 @@ COLUMNS = [("time", "time_s", lambda answer: answer["time_s"]), ("GPU busy", "gp
 
 
 def summary(rows):
-    out = [["phase", "classes", "cases"] + [title for title, *_ in COLUMNS]]
+    shares = constant_shares(rows)
+    out = [["phase", "classes", "cases"] + [title for title, *_ in COLUMNS] + ["time in the interval", "roofline", "constant MFU"]]
     for phase in ("train", "prefill", "decode"):
         for classes in ("fit", "held out"):
             group = [row for row in rows if row["key"][1] == phase and row["role"] == classes]
@@ -87,8 +108,10 @@ def summary(rows):
                 continue
             cells = [phase, classes, str(len(group))]
             for _, measured, predicted in COLUMNS:
-                off = errors(group, measured, predicted)
-                cells.append(f"{sum(map(abs, off)) / len(off):.1%} ({sum(off) / len(off):+.1%})" if off else "-")
+                cells.append(off_text(errors(group, measured, predicted)))
+            inside = sum(row["predicted"]["low_s"] <= row["time_s"] <= row["predicted"]["high_s"] for row in group)
+            cells += [f"{inside} of {len(group)}", off_text(errors(group, "time_s", roofline)),
+                      off_text(errors(group, "time_s", lambda answer: answer["flops"] / shares[phase]))]
             out.append(cells)
     return out
 
@@ -159,20 +182,47 @@ def show(table, markdown):
     print()
 
 
+# Mean error of time, of GPU busy time and of memory on classes held out; they only tighten.
+BOUNDS = {"train": (0.04, 0.05, 0.01), "prefill": (0.04, 0.05, 0.01), "decode": (0.15, 0.04, 0.01)}
+
+
+def broken_bounds(rows):
+    for phase, bounds in BOUNDS.items():
+        group = [row for row in rows if row["key"][1] == phase and row["role"] == "held out"]
+        for (title, measured, predicted), bound in zip(COLUMNS, bounds):
+            off = [abs(error) for error in errors(group, measured, predicted)]
+            if not off or statistics.mean(off) > bound:
+                yield f"{phase}, {title}: {statistics.mean(off) if off else 1:.1%} off, bound {bound:.1%}"
+
+
+PAGE = """# Steps of captured graphs
+
+Written by `python3 bench/capture_errors.py --page`; do not edit it. Every case that the [stopwatch](stopwatch.md) timed and that has a [captured graph](capture.md) in `data/captures`: what `tilewright predict GRAPH.json --gpu h200`
+says against what was measured on H200s. Constants were set from classes called *fit* alone (`bench/hf_models.py`); *held out* classes judge. Errors are the mean of absolute values, with the mean in brackets; time is the mean of the machines that a
+case was timed on, whose hosts differ by up to a factor of 2.1. *Roofline* is every kernel at the data sheet's rates, without a host; *constant MFU* the median rate of the fit classes in that phase.
+"""
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program", nargs="?", default=os.path.join(ROOT, "build", "release", "tilewright"))
     parser.add_argument("--cases", action="store_true")
     parser.add_argument("--kinds", action="store_true")
-    parser.add_argument("--markdown", action="store_true")
+    parser.add_argument("--page", action="store_true")
+    parser.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
     rows = list(compared(arguments.program))
-    show(summary(rows), arguments.markdown)
-    if arguments.cases:
-        show(cases(rows), arguments.markdown)
-    if arguments.kinds:
-        show(kinds(rows), arguments.markdown)
-    return 0
+    parts = [("", summary), ("Cases", cases), ("GPU time by kind of kernel", kinds)]
+    if arguments.page:
+        print(PAGE)
+    for title, table in parts:
+        if arguments.page and title:
+            print(f"## {title}\n")
+        if arguments.page or not title or getattr(arguments, table.__name__):
+            show(table(rows), arguments.page)
+    broken = list(broken_bounds(rows)) if arguments.check else []
+    print("\n".join(broken), end="\n" if broken else "", file=sys.stderr)
+    return 1 if broken else 0
 
 
 if __name__ == "__main__":
