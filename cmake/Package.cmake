@@ -24,6 +24,8 @@ foreach(page IN ITEMS "bash share/bash-completion/completions tilewright" "zsh s
   install(FILES ${CMAKE_BINARY_DIR}/${name}.page DESTINATION ${folder} RENAME ${name})
 endforeach()
 
+# the explorer, where ./explorer has built it
+install(FILES ${CMAKE_SOURCE_DIR}/build/explorer/index.html DESTINATION ${CMAKE_INSTALL_DATADIR}/tilewright RENAME explorer.html OPTIONAL)
 install(TARGETS tilewright EXPORT Tilewright ARCHIVE)
 install(DIRECTORY include/tilewright TYPE INCLUDE)
 install(EXPORT Tilewright NAMESPACE Tilewright:: DESTINATION ${package_dir})

@@ -47,6 +47,8 @@ export class Model {
   constructor(module) {
     this.module = module;
     this.last_words = "";
+    /** @type {any} */
+    this.exports = null;
     /** @type {Map<string, string>} */
     this.files = new Map();
     this.start();
@@ -54,13 +56,11 @@ export class Model {
 
   start() {
     this.last_words = "";
-    /** @type {any} */
-    let exports = null;
-    const view = () => new DataView(exports.memory.buffer);
+    const view = () => new DataView(this.exports.memory.buffer);
     const instance = new WebAssembly.Instance(this.module,
       {wasi_snapshot_preview1: machine(view, text => { this.last_words += text; })});
-    this.exports = exports = instance.exports;
-    exports._initialize();
+    this.exports = instance.exports;
+    this.exports._initialize();
     for (const [name, text] of this.files) this.put(name, text);
   }
 

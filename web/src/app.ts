@@ -1,0 +1,110 @@
+// The state, the model and whoever shows an answer. A change is answered at once on this thread; what takes longer goes to
+// the worker, and its pieces come back to the panel that asked.
+import type {Prediction} from "./answers";
+import {Model} from "./module.js";
+import * as state_of from "./state";
+import type {State} from "./state";
+import type {Job, Piece} from "./worker";
+import SweepWorker from "./worker?worker&inline";
+
+export interface Shown {
+  state: State;
+  now: Prediction | null; // the last that could be answered
+  base: Prediction | null;
+  problem: string; // the program's own words; empty when `now` is the answer to `state`
+  warning: string;
+}
+export type Panel = (shown: Shown, app: App) => void;
+
+export class App {
+  state: State;
+  shown: Shown;
+  private panels: Panel[] = [];
+  private later: Panel[] = [];
+  private worker = new SweepWorker();
+  private next_job = 1;
+  private waiting = new Map<number, (piece: Piece) => void>();
+  private timer = 0;
+  private base_asked = "";
+  private frame = 0;
+
+  constructor(readonly model: Model) {
+    this.worker.onmessage = ({data}: MessageEvent<Piece>) => {
+      this.waiting.get(data.id)?.(data);
+      if (data.done) this.waiting.delete(data.id);
+    };
+    this.worker.postMessage({module: model.module});
+    this.state = state_of.from_address(location.hash);
+    this.shown = {state: this.state, now: null, base: null, problem: "", warning: ""};
+    this.keep_file();
+    addEventListener("hashchange", () => {
+      if (location.hash === state_of.to_address(this.state)) return;
+      this.state = state_of.from_address(location.hash);
+      this.keep_file();
+      this.answer();
+    });
+  }
+
+  /// `at_once` panels follow every movement; the others wait until it pauses.
+  add(panel: Panel, when: "at once" | "later" = "at once"): void { (when === "later" ? this.later : this.panels).push(panel); }
+
+  change(changed: Partial<State>): void {
+    this.state = {...this.state, ...changed};
+    if (changed.file) this.keep_file();
+    if (!this.frame) this.frame = requestAnimationFrame(() => { this.frame = 0; this.answer(); });
+  }
+
+  /// Sets sizes and choices; undefined leaves one to the model.
+  set(flags: Record<string, string | number | undefined>): void {
+    const kept = {...this.state.flags};
+    for (const [name, value] of Object.entries(flags)) {
+      if (value === undefined || value === "") delete kept[name];
+      else kept[name] = String(value);
+    }
+    this.change({flags: kept});
+  }
+
+  answer(): void {
+    const began = performance.now();
+    this.shown = {...this.shown, state: this.state, problem: "", warning: ""};
+    try {
+      const now = this.model.ask(["predict", ...state_of.words(this.state), "--json"]);
+      if (now.code !== 0) this.shown.problem = now.said;
+      else {
+        this.shown.warning = now.said;
+        this.shown.now = JSON.parse(now.out) as Prediction;
+        const asked = state_of.base_words(this.state);
+        if (asked.join("\0") !== this.base_asked) {
+          this.base_asked = asked.join("\0");
+          const base = this.model.ask(["predict", ...asked, "--json"]);
+          this.shown.base = base.code === 0 ? (JSON.parse(base.out) as Prediction) : null;
+        }
+      }
+    } catch (fault) {
+      this.shown.problem = `error: the model stopped: ${fault instanceof Error ? fault.message : fault}\n  fix: please report this command; your settings are kept\n`;
+    }
+    for (const panel of this.panels) panel(this.shown, this);
+    performance.measure("answer", {start: began});
+    clearTimeout(this.timer);
+    this.timer = window.setTimeout(() => {
+      history.replaceState(null, "", state_of.to_address(this.state));
+      for (const panel of this.later) panel(this.shown, this);
+    }, 180);
+  }
+
+  /// Gives the worker a job; `take` gets its pieces. Returns its number, to stop a search by.
+  send(job: Omit<Job, "id">, take: (piece: Piece) => void): number {
+    const id = this.next_job++;
+    this.waiting.set(id, take);
+    this.worker.postMessage({...job, id});
+    return id;
+  }
+  stop(id: number): void { this.worker.postMessage({id, kind: "", what: "stop", turned: [], words: []}); }
+
+  private keep_file(): void {
+    if (!this.state.file) return;
+    this.base_asked = "";
+    this.model.put(this.state.file.name, this.state.file.text);
+    this.worker.postMessage({file: this.state.file});
+  }
+}
