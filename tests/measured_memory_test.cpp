@@ -7,6 +7,7 @@
 #include "files/input.h"
 #include "read/csv.h"
 #include "tilewright/cost.h"
+#include "tilewright/memory.h"
 #include "tilewright/read.h"
 
 namespace tilewright {
@@ -25,14 +26,12 @@ Shape shape_of(read::CsvCells& cells) {
     return shape;
 }
 
-/// What the allocator counts: without the allowance for what it cannot hand out.
 double allocated(read::CsvCells& cells, const Pricer& pricer) {
     Workload work;
     work.batch = cells.integer("batch", read::sizes);
     work.seq = cells.integer("seq", read::sizes);
     work.runtime = cells.required_word<RuntimeId>("runtime");
-    const Memory m = memory(shape_of(cells), work, pricer);
-    return (m.total - m.fragmentation).value;
+    return memory(shape_of(cells), work, pricer).allocated.value;
 }
 
 TEST(MeasuredMemory, StaysWithinItsBound) {

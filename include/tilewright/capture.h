@@ -92,6 +92,7 @@ struct Capture {
     std::string recorded_with;
     std::vector<std::string> notes;  ///< what could not be recorded
     std::int64_t parameters = 0;
+    Bytes weights;               ///< of all parameters
     Bytes peak;                  ///< most bytes of tensors alive at once
     std::optional<Shape> shape;  ///< where the program is a class of a known family
     std::vector<CapturedTensor> tensors;

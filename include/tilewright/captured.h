@@ -8,6 +8,7 @@
 #include "tilewright/capture.h"
 #include "tilewright/cost.h"
 #include "tilewright/runtime.h"
+#include "tilewright/memory.h"
 #include "tilewright/timeline.h"
 
 namespace tilewright {
@@ -55,7 +56,7 @@ struct CapturePrediction {
     double tokens_per_step = 0, tokens_per_s = 0;
     Flops flops;
     double mfu = 0;
-    Bytes allocated;  ///< tensors and workspaces at their peak: what the framework's counter shows
+    Memory memory;  ///< at its peak; what is no weight is an activation
     bool fits = true;
 };
 

@@ -47,6 +47,7 @@ struct Device {
     Bytes l2;
     Bytes shared_per_unit;
     Bytes memory;
+    std::optional<Bytes> usable_memory{};  ///< that the driver leaves to programs; empty: by a rule, see `room`
     Watts power;
     std::string link;               ///< "NVLink 4", "PCIe 4 x16"
     BytesPerSecond link_bandwidth;  ///< one direction, all links of one GPU together
@@ -56,6 +57,10 @@ struct Device {
 };
 
 Problems validate(const Device& device);
+
+/// Memory that a step may take: what the driver leaves, where nothing is known of it 63 of 64 parts, less a reserve of
+/// 2% for what is not foreseen.
+Bytes room(const Device& device);
 
 /// What `auto` means on this device (PyTorch's choice): cuDNN's fused kernel for head sizes that are multiples of 8 up
 /// to 256 on Hopper and later, FlashAttention-2 for other sizes up to 256 and on older parts, the unfused path beyond.

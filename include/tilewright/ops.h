@@ -218,38 +218,6 @@ int row_bytes(const Gemm& gemm);
 /// Pairs (query, key) that attention really computes: q_len * kv_len less what the causal mask and the window remove.
 double attended_pairs(const Attention& attention);
 
-/// Device memory one GPU needs, by what holds it at the moment when most is held.
-struct Memory {
-    Bytes parameters;
-    Bytes gradients;  ///< those there are by then: none at the loss of a step's only micro-batch
-    Bytes optimizer;
-    Bytes activations;
-    Bytes kv_cache;
-    Bytes workspace;
-    Bytes fragmentation;  ///< what the caching allocator cannot hand out again
-    Bytes total;
-};
-
-/// Of the GPU that needs most: with pipeline stages the first, which keeps a micro-batch for every stage in flight, or
-/// the last, which has the head. Of the kernels that are launched: `choices` are the device's.
-Memory memory(const Shape& shape, const Workload& workload, const Choices& choices);
-
-/// What memory is made of before pipeline stages, replicas and recomputation divide it; enough to know the memory of
-/// every plan that shares tensor, context and expert parallelism and the micro-batch.
-struct MemoryPieces {
-    double layers = 0;                                   ///< of the whole model
-    double layer_parameters = 0, routed_parameters = 0;  ///< of all layers; the second those of routed experts
-    double embedding_parameters = 0, head_parameters = 0;
-    double tied_parameters = 0;                         ///< of a table that is in both of these
-    std::array<double, recompute_count> layer_saved{};  ///< bytes of all layers, by Recompute
-    double embedding_saved = 0, head_saved = 0;
-    double layer_transient = 0, head_transient = 0;  ///< bytes alive around one kernel of a layer, of the head
-    double kv_cache = 0;                             ///< bytes of all layers
-};
-
-MemoryPieces memory_pieces(const Shape& shape, const Workload& workload, const Choices& choices);
-Memory memory(const MemoryPieces& pieces, const Workload& workload);
-
 /// Whether this forward kernel runs again in the backward pass, which then need not keep what it wrote.
 bool is_recomputed(const Op& op, Recompute recompute);
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tilewright/cost.h"
+#include "tilewright/memory.h"
 
 namespace tilewright {
 

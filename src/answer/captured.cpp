@@ -191,8 +191,12 @@ CapturePrediction predict(const CaptureQuestion& question) {
         prediction.tokens_per_s = prediction.tokens_per_step / time.value;
         prediction.mfu = (cost.flops / time) / priced.pricer().peak(main_precision(cost));
     }
-    prediction.allocated = capture.peak + workspaces;
-    prediction.fits = prediction.allocated <= question.device.memory;
+    Memory& memory = prediction.memory;
+    memory.weights = std::min(capture.weights, capture.peak);
+    memory.activations = capture.peak - memory.weights;
+    memory.workspace = workspaces;
+    add_up(memory, {});
+    prediction.fits = memory.total <= room(question.device);
     return prediction;
 }
 

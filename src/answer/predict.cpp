@@ -146,7 +146,7 @@ void summarize(Prediction& prediction) {
     const std::int64_t replicas = prediction.scope == Scope::Layer ? 1 : workload.parallel.dp;
     prediction.tokens_per_step = tokens_per_step(workload) * static_cast<double>(micro_batches * replicas);
     prediction.tokens_per_s = prediction.tokens_per_step / prediction.time.value;
-    prediction.fits = prediction.memory.total <= prediction.device.memory;
+    prediction.fits = prediction.memory.total <= room(prediction.device);
     prediction.components = by_component(prediction.kernels);
     prediction.families = by_family(prediction.kernels);
 }

@@ -6,6 +6,7 @@
 #include "render/csv.h"
 #include "tilewright/cost.h"
 #include "tilewright/host.h"
+#include "tilewright/memory.h"
 #include "tilewright/profile.h"
 
 namespace tilewright::cli {

@@ -64,6 +64,7 @@ Problems validate(const Device& device) {
         {"l2_bytes", device.l2.value, 1, 1e15},
         {"shared_per_unit_bytes", device.shared_per_unit.value, 1, 1e12},
         {"memory_bytes", device.memory.value, 1e3, 1e18},
+        {"usable_memory_bytes", device.usable_memory.value_or(device.memory).value, 1e3, device.memory.value},
         {"power_w", device.power.value, 1e-3, 1e9},
         {"link_bandwidth_bytes_per_s", device.link_bandwidth.value, slowest_bytes_per_s, fastest_bytes_per_s},
         {"node_size", static_cast<double>(device.node_size), 1, 1 << 20},
@@ -99,6 +100,11 @@ Problems validate(const Cluster& cluster) {
                        fastest_bytes_per_s});
     if (cluster.price_per_gpu_hour) require(problems, {"price_per_gpu_hour", *cluster.price_per_gpu_hour, 1e-9, 1e9});
     return problems;
+}
+
+Bytes room(const Device& device) {
+    constexpr double left = 63.0 / 64, reserve = 0.02;
+    return device.usable_memory.value_or(device.memory * left) * (1.0 - reserve);
 }
 
 // Source: PyTorch 2.11 on an H200 (cuDNN first) and aten/native/transformers/cuda/sdp_utils.cpp.

@@ -6,11 +6,10 @@
 #include <map>
 #include <utility>
 
+#include "tilewright/memory.h"
+
 namespace tilewright::checks {
 namespace {
-
-/// Left for the context, the allocator's fragments and the library's workspaces.
-constexpr double usable_memory = 0.9;
 
 /// Head sizes that fused kernels take without padding them by hand: multiples of 8 up to 256 (cuDNN, FlashAttention).
 constexpr std::int64_t head_step = 8;
@@ -107,7 +106,7 @@ bool fits(const LintInput& input, const Fix& fix) {
     Shape shape = input.shape;
     Workload workload = input.workload;
     apply(fix, shape, workload);
-    return memory(shape, workload, input.pricer).total <= input.pricer.device().memory * usable_memory;
+    return memory(shape, workload, input.pricer).total <= room(input.pricer.device());
 }
 
 std::int64_t parameter_change(const LintInput& input, const Fix& fix) {

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "ops/workload_samples.h"
+#include "tilewright/memory.h"
 
 namespace tilewright {
 namespace {
@@ -186,8 +187,8 @@ RC_GTEST_PROP(Lower, EveryKernelHasANameWorkAndASize, ()) {
         }
     }
     const Memory m = memory(shape, work, cudnn);
-    RC_ASSERT(m.parameters.value > 0);
-    RC_ASSERT(m.total >= m.parameters + m.activations + m.kv_cache);
+    RC_ASSERT(m.weights.value > 0);
+    RC_ASSERT(m.total >= m.weights + m.activations + m.kv_cache);
 }
 
 RC_GTEST_PROP(Lower, TensorParallelSharesTheProducts, ()) {

@@ -5,6 +5,8 @@
 #include <algorithm>
 
 #include "ops/builder.h"
+#include "tilewright/memory.h"
+#include "tilewright/runtime.h"
 
 namespace tilewright {
 
@@ -12,16 +14,15 @@ namespace {
 
 using namespace lowering;
 
-/// cuBLAS library configuration, "cublasSetWorkspace": 32 MiB on Hopper and later, 4 MiB before; the larger is assumed.
-/// PyTorch keeps one for each thread, and runs the backward pass on a thread of its own.
-constexpr double matrix_workspace = 32.0 * 1024 * 1024;
-
-/// Of what comes and goes during a step, what PyTorch's caching allocator holds and cannot hand out (assumed).
-constexpr double fragmented = 0.03;
+/// Of one group of ranks: NCCL's buffers of 4 MiB (NCCL_BUFFSIZE) for 32 channels and two neighbours (assumed).
+constexpr double communicator = 2 * 32 * 4.0 * 1024 * 1024;
 
 bool trains(const Workload& work) { return work.phase == Phase::Train && !work.forward_only; }
 
-double matrix_workspaces(const Workload& work) { return trains(work) ? 2 * matrix_workspace : matrix_workspace; }
+/// PyTorch keeps one for each thread, and runs the backward pass on a thread of its own.
+Bytes matrix_workspaces(const Workload& work) {
+    return runtime_of(work.runtime).memory.workspace * (trains(work) ? 2.0 : 1.0);
+}
 
 /// Tensors alive only around one kernel: what it passes on and what the kernel before it did. A copy takes the place of
 /// what it was made of and lives until its product has run.
@@ -83,6 +84,8 @@ void add_saved(const OpGraph& graph, double layer_input, MemoryPieces& pieces) {
         const double kept = op.saved.value * static_cast<double>(op.count);
         if (op.part == Part::Embedding) pieces.embedding_saved += kept;
         if (op.part == Part::Head) pieces.head_saved += kept;
+        const bool logits = op.component == Component::Head || op.component == Component::Loss;
+        if (op.part == Part::Head && logits) pieces.logits_saved += kept;
         if (op.part != Part::Layer || op.pass != Pass::Forward) continue;
         for (Recompute mode : {Recompute::None, Recompute::Selective}) {
             if (is_kept(op, mode)) pieces.layer_saved[static_cast<std::size_t>(mode)] += kept;
@@ -116,7 +119,7 @@ void count_by_part(const Shape& local, MemoryPieces& pieces) {
 struct Stage {
     double layers, in_flight;
     double own_parameters, embedding_saved;
-    double head_parameters = 0, head_saved = 0, head_transient = 0;
+    double head_parameters = 0, head_saved = 0, logits_saved = 0, head_transient = 0;
     double tied_gradients = 0;  ///< the head's of a tied table, which waits for the embedding's, and that
 };
 
@@ -128,9 +131,10 @@ double in_flight(const Workload& work, double stages_after) {
     return std::min(static_cast<double>(work.micro_batches), stages_after + 1 + more);
 }
 
-void add_up(Memory& m) {
-    m.fragmentation = (m.activations + m.workspace) * fragmented;
-    m.total = m.parameters + m.gradients + m.optimizer + m.activations + m.kv_cache + m.workspace + m.fragmentation;
+Bytes communication(const Parallelism& p) {
+    double groups = 0;
+    for (const std::int64_t ranks : {p.tp, p.pp, p.dp, p.cp, p.ep}) groups += ranks > 1 ? 1 : 0;
+    return {groups * communicator};
 }
 
 /// GPUs that share what ZeRO divides `from_stage` on.
@@ -162,13 +166,13 @@ Memory states(const Stage& stage, const MemoryPieces& pieces, const Workload& wo
     const double element = storage_bytes(work.precision);
     const double layer_bytes = (pieces.layer_parameters + pieces.routed_parameters) / pieces.layers * element;
     Memory m;
-    m.parameters = bytes(3, element);
+    m.weights = bytes(3, element);
     if (trains(work)) {
         m.gradients = bytes(2, gradient_bytes(work));
         m.optimizer = bytes(1, work.master == MasterWeights::Fp32 ? 3 * sizeof(float) : 2 * element);
     }
     m.kv_cache = {pieces.kv_cache * share};
-    m.workspace = {matrix_workspaces(work)};
+    m.workspace = matrix_workspaces(work);
     // ZeRO 3 gathers one layer while it computes with another
     if (sharing(work.parallel, 3) > 1) m.workspace += {(trains(work) ? 3 : 2) * layer_bytes};
     return m;
@@ -180,27 +184,38 @@ Memory states(const Stage& stage, const MemoryPieces& pieces, const Workload& wo
 Memory memory_of(const Stage& stage, const MemoryPieces& pieces, const Workload& work) {
     Memory after = states(stage, pieces, work);
     Memory layer = after;
-    layer.workspace += {pieces.layer_transient};
+    layer.activations = {pieces.layer_transient};
     Memory loss = after;
-    loss.workspace += {stage.head_transient};
+    loss.logits = {stage.logits_saved + stage.head_transient};
     if (trains(work)) {
         const double kept = pieces.layer_saved[static_cast<std::size_t>(work.recompute)] * stage.layers / pieces.layers;
-        layer.activations = {stage.in_flight * kept + stage.embedding_saved};
-        loss.activations = layer.activations + Bytes{stage.head_saved};
+        const Bytes of_layers{stage.in_flight * kept + stage.embedding_saved};
+        layer.activations += of_layers;
+        loss.activations = of_layers + Bytes{stage.head_saved - stage.logits_saved};
         // a layer made again is whole for a while
-        if (keeps_input_only(work.recompute)) layer.workspace += {pieces.layer_saved[0] / pieces.layers};
+        if (keeps_input_only(work.recompute)) layer.activations += {pieces.layer_saved[0] / pieces.layers};
         if (!keeps_gradients(work)) {
             layer.gradients = {gradient_bytes(work) * stage.head_parameters / sharing(work.parallel, 2)};
             loss.gradients = {};
         }
     }
-    after.workspace += {stage.tied_gradients};
+    after.gradients += {stage.tied_gradients};
     std::array moments{loss, layer, after};
-    for (Memory& moment : moments) add_up(moment);
+    for (Memory& moment : moments) add_up(moment, work);
     return *std::ranges::max_element(moments, {}, [](const Memory& moment) { return moment.total; });
 }
 
 }  // namespace
+
+void add_up(Memory& m, const Workload& work) {
+    const Bytes goes = m.gradients + m.activations + m.logits + m.kv_cache + m.workspace;
+    m.allocated = m.weights + m.optimizer + goes;
+    const MemoryBeside& beside = runtime_of(work.runtime).memory;
+    m.context = beside.context;
+    m.communication = communication(work.parallel);
+    m.slack = goes * beside.slack;
+    m.total = m.allocated + m.context + m.communication + m.slack;
+}
 
 bool lowering::is_kept(const Op& op, Recompute recompute) {
     if (keeps_input_only(recompute)) return false;
@@ -237,7 +252,7 @@ MemoryPieces memory_pieces(const Shape& shape, const Workload& workload, const C
 Memory memory(const MemoryPieces& pieces, const Workload& work) {
     const double layers = static_cast<double>(ceil_div(static_cast<std::int64_t>(pieces.layers), work.parallel.pp));
     const double in = pieces.embedding_parameters, out = pieces.head_parameters;
-    Stage last{layers, in_flight(work, 0), out, 0, out, pieces.head_saved, pieces.head_transient};
+    Stage last{layers, in_flight(work, 0), out, 0, out, pieces.head_saved, pieces.logits_saved, pieces.head_transient};
     if (work.parallel.pp == 1) {
         last.own_parameters += in - pieces.tied_parameters;
         last.embedding_saved = pieces.embedding_saved;

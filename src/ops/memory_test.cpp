@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "ops/workload_samples.h"
+#include "tilewright/memory.h"
 
 namespace tilewright {
 namespace {
@@ -20,11 +21,12 @@ TEST(Memory, KeepsEightBytesAParameterInTraining) {
     Workload work;
     work.micro_batches = 2;
     const Memory m = memory(gpt2(), work, cudnn);
-    EXPECT_EQ(m.parameters.value, 2 * n);
+    EXPECT_EQ(m.weights.value, 2 * n);
     EXPECT_EQ(m.gradients.value, 2 * n);
     EXPECT_EQ(m.optimizer.value, 4 * n);
     EXPECT_EQ(m.kv_cache.value, 0);
-    EXPECT_EQ(m.total.value, 8 * n + m.activations.value + m.workspace.value + m.fragmentation.value);
+    EXPECT_EQ(m.allocated.value, 8 * n + m.activations.value + m.logits.value + m.workspace.value);
+    EXPECT_EQ(m.total, m.allocated + m.context + m.slack) << "one GPU talks to none";
 }
 
 /// PyTorch's cross-entropy over T v logits in fp32: their log-softmax, its gradient and that of its input are alive
@@ -41,13 +43,13 @@ TEST(Memory, PeaksAtTheLossOrAfterTheBackwardPass) {
     work.batch = 1;
     work.seq = 16;
     const Memory update = memory(gpt2(), work, cudnn);
-    EXPECT_EQ(update.gradients.value, 2 * n);
+    const double table = 2.0 * 768 * static_cast<double>(gpt2().vocab);
+    EXPECT_EQ(update.gradients.value, 2 * n + 2 * table);  // tied: the head's gradient, the embedding's, their sum
     EXPECT_EQ(update.activations.value, 0);
-    const double table = 2.0 * 768 * static_cast<double>(gpt2().vocab), workspaces = 2 * 32.0 * 1024 * 1024;
-    EXPECT_EQ(update.workspace.value, workspaces + 2 * table);  // tied: the head's gradient, the embedding's, their sum
+    EXPECT_EQ(update.workspace.value, 2 * 32.0 * 1024 * 1024);
     Shape apart = gpt2();
     apart.tied = false;
-    EXPECT_EQ(memory(apart, work, cudnn).workspace.value, workspaces);
+    EXPECT_EQ(memory(apart, work, cudnn).gradients.value, 2 * parameters(apart));
 }
 
 TEST(Memory, ShardsByZeroStage) {
@@ -60,7 +62,7 @@ TEST(Memory, ShardsByZeroStage) {
         Workload work = with({.dp = 4, .zero_stage = c.stage});
         work.micro_batches = 2;
         const Memory m = memory(gpt2(), work, cudnn);
-        EXPECT_EQ(m.parameters.value, 2 * n / c.parameters) << c.stage;
+        EXPECT_EQ(m.weights.value, 2 * n / c.parameters) << c.stage;
         EXPECT_EQ(m.gradients.value, 2 * n / c.gradients) << c.stage;
         EXPECT_EQ(m.optimizer.value, 4 * n / c.optimizer) << c.stage;
     }
@@ -71,14 +73,14 @@ TEST(Memory, OfAStageHoldsItsLayersAndTheLargerEnd) {
     const ParameterCount whole = count_parameters(shape);
     const double layers = static_cast<double>(whole.attention + whole.mlp + whole.norms - 2 * shape.hidden) / 4;
     const double head = static_cast<double>((shape.vocab + 2) * shape.hidden);
-    EXPECT_EQ(memory(shape, with({.pp = 4}), cudnn).parameters.value, 2 * (layers + head));
+    EXPECT_EQ(memory(shape, with({.pp = 4}), cudnn).weights.value, 2 * (layers + head));
 }
 
 TEST(Memory, KeepsEighteenBytesAParameterBesideAnFp32Copy) {
     Workload work;
     work.master = MasterWeights::Fp32;
     const Memory m = memory(gpt2(), work, cudnn);
-    EXPECT_EQ((m.parameters + m.gradients + m.optimizer).value, 18 * parameters(gpt2()));
+    EXPECT_EQ((m.weights + m.gradients + m.optimizer).value, 18 * parameters(gpt2()));
 }
 
 /// Korthikanti et al. 2205.05198, table 2, of one layer without dropout: T h (8 + 24/t) + 2 a s T unsplit, with it
@@ -114,16 +116,18 @@ TEST(Memory, HoldsAMicroBatchForEveryStageInFlight) {
     work.micro_batches = 16;
     const MemoryPieces pieces = memory_pieces(shape, work, cudnn);
     const double saved = pieces.layer_saved[0] / 4;
-    EXPECT_DOUBLE_EQ(memory(shape, work, cudnn).activations.value, 4 * saved + 4 * pieces.embedding_saved);
+    EXPECT_DOUBLE_EQ(memory(shape, work, cudnn).activations.value,
+                     4 * saved + 4 * pieces.embedding_saved + pieces.layer_transient);
     work.micro_batches = 2;
-    EXPECT_LE(memory(shape, work, cudnn).activations.value, 2 * saved + 2 * pieces.embedding_saved + pieces.head_saved);
+    EXPECT_LE(memory(shape, work, cudnn).activations.value,
+              2 * saved + 2 * pieces.embedding_saved + pieces.layer_transient);
 }
 
 TEST(Memory, SpreadsExpertsOverExpertRanks) {
     Shape shape = deepseek_v2_lite();
     const double routed = 26.0 * 64 * 3 * 2048 * 1408;
     const double kept = parameters(shape) - routed * 3 / 4;
-    EXPECT_EQ(memory(shape, with({.ep = 4}), cudnn).parameters.value, 2 * kept);
+    EXPECT_EQ(memory(shape, with({.ep = 4}), cudnn).weights.value, 2 * kept);
 }
 
 TEST(Memory, KeepsKeysAndValuesOfEveryCachedToken) {
@@ -134,7 +138,6 @@ TEST(Memory, KeepsKeysAndValuesOfEveryCachedToken) {
     work.seq = 1000;
     const double full = 2.0 * 2 * 768 * 8 * 1000 * 12;
     EXPECT_EQ(memory(shape, work, cudnn).kv_cache.value, full);
-    EXPECT_EQ(memory(shape, work, cudnn).activations.value, 0);
     shape.window = 100;
     shape.windowed_every = 2;
     EXPECT_EQ(memory(shape, work, cudnn).kv_cache.value, full / 2 + full / 20);
@@ -168,7 +171,6 @@ TEST(Memory, CountsProbabilitiesWhereTheDeviceHasNoFusedKernel) {
         EXPECT_EQ(apart.layer_transient, 2 * square);
         EXPECT_EQ(apart.head_transient, fused.head_transient);
         work.phase = Phase::Prefill;
-        EXPECT_EQ(memory(gpt2(), work, unfused).activations.value, 0);
         EXPECT_EQ(memory_pieces(gpt2(), work, unfused).layer_transient, 2 * square);
     }
 }
@@ -195,6 +197,15 @@ TEST(Memory, CountsCopiesAroundProducts) {
     EXPECT_EQ(transient(3076, direct), 2.0 * 3076 * (8192 + 768));  // a gradient within the MLP, and of its weights
     EXPECT_EQ(transient(3076, cudnn), 2.0 * (3080 * (8192 + 768) + 8192 * 768));  // both operands of dX, and dX
     EXPECT_EQ(transient(3080, cudnn), transient(3080, direct));
+}
+
+TEST(Memory, BesideTensorsIsContextBuffersOfCollectivesAndSlack) {
+    const Memory alone = memory(gpt2(), {}, cudnn), many = memory(gpt2(), with({.tp = 2, .dp = 2}), cudnn);
+    EXPECT_EQ(alone.communication.value, 0);
+    EXPECT_EQ(many.communication.value, 2 * 256.0 * 1024 * 1024);
+    EXPECT_EQ(alone.context, many.context);
+    EXPECT_NEAR(alone.slack.value, 0.05 * (alone.allocated - alone.weights - alone.optimizer).value, 1);
+    EXPECT_EQ(many.total, many.allocated + many.context + many.communication + many.slack);
 }
 
 TEST(Memory, KeepsGradientsInBuckets) {

@@ -21,7 +21,7 @@ Flops attention(const Shape& shape, const Workload& work) {
     const std::int64_t q_len = work.phase == Phase::Decode ? 1 : work.seq;
     const std::int64_t kv_len = work.kv_len > 0 ? work.kv_len : work.seq;
     const bool windowed = shape.window > 0 && shape.window < kv_len;
-    const std::int64_t narrow = windowed ? ceil_div(shape.layers, shape.windowed_every) : 0;
+    const std::int64_t narrow = windowed ? windowed_layers(shape, shape.layers) : 0;
     Attention call{.batch = work.batch, .heads = shape.heads, .kv_heads = shape.kv_heads};
     call.q_len = q_len;
     call.kv_len = kv_len;

@@ -42,10 +42,10 @@ private:
 /// Everything that shares one set of pieces.
 void try_stages(const Pieces& pieces, const Workload& base, const PlanSpace& space, const Pricer& pricer,
                 PlanResult& result, Best& best) {
-    const Bytes room = pricer.device().memory;
+    const Bytes most = room(pricer.device());
     for_each_schedule(base, space, static_cast<std::int64_t>(pieces.memory.layers), [&](const Workload& work) {
         ++result.priced;
-        if (memory(pieces.memory, work).total > room) {
+        if (memory(pieces.memory, work).total > most) {
             ++result.too_large;
             return;
         }
@@ -96,7 +96,7 @@ std::int64_t largest_micro_batch(const Shape& shape, const Workload& workload, c
     const auto fits = [&](std::int64_t batch) {
         Workload tried = workload;
         tried.batch = batch;
-        return validate(tried).empty() && memory(shape, tried, pricer).total <= pricer.device().memory;
+        return validate(tried).empty() && memory(shape, tried, pricer).total <= room(pricer.device());
     };
     std::int64_t least = 0, most = 1;
     while (fits(most)) {

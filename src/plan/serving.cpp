@@ -35,15 +35,15 @@ ServingPoint point_of(const Shape& shape, const Workload& work, const Pricer& pr
     Workload cached = work;
     cached.phase = Phase::Decode;
     point.memory = memory(shape, cached, pricer);
-    point.fits = point.memory.total <= pricer.device().memory;
+    point.fits = point.memory.total <= room(pricer.device());
     return point;
 }
 
 /// Tokens of cache beside the parameters, all requests together.
 std::int64_t cached_tokens(const ServingPoint& one, const Device& device) {
-    const double room = (device.memory - (one.memory.total - one.memory.kv_cache)).value;
+    const double left = (room(device) - (one.memory.total - one.memory.kv_cache)).value;
     const double each = one.memory.kv_cache.value / static_cast<double>(one.batch * one.context);
-    return each > 0.0 ? static_cast<std::int64_t>(std::max(0.0, room) / each) : 0;
+    return each > 0.0 ? static_cast<std::int64_t>(std::max(0.0, left) / each) : 0;
 }
 
 /// The points and the limit of one tensor split.

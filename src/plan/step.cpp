@@ -229,7 +229,7 @@ private:
 Step step_of(const Pieces& pieces, const Workload& workload, const Pricer& pricer) {
     Step step = Stepping(pieces, workload, pricer).run();
     step.memory = memory(pieces.memory, workload);
-    step.fits = step.memory.total <= pricer.device().memory;
+    step.fits = step.memory.total <= room(pricer.device());
     return step;
 }
 

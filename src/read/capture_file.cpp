@@ -35,6 +35,7 @@ public:
         capture_.recorded_with = printable(fields.text("recorded_with").value_or(""));
         for (const std::string& note : fields.texts("notes")) capture_.notes.push_back(printable(note));
         capture_.parameters = fields.integer("parameters", {0, most_elements}).value_or(0);
+        capture_.weights = {static_cast<double>(fields.integer("parameter_bytes", {0, most_elements}).value_or(0))};
         capture_.peak = {static_cast<double>(fields.integer("peak_bytes", {0, most_elements}).value_or(0))};
         for (const Value& tensor : list("tensors")) read_tensor(tensor);
         for (const Value& path : list("modules")) {

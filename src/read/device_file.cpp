@@ -32,6 +32,7 @@ void read_numbers(Fields& fields, Device& device) {
     device.l2 = {fields.required_positive("l2_bytes")};
     device.shared_per_unit = {fields.required_positive("shared_per_unit_bytes")};
     device.memory = {fields.required_positive("memory_bytes")};
+    if (const auto usable = fields.positive("usable_memory_bytes")) device.usable_memory = Bytes{*usable};
     device.power = {fields.required_positive("power_w")};
     device.link_bandwidth = {fields.required_positive("link_bandwidth_bytes_per_s")};
     device.node_size = fields.integer("node_size", node_sizes).value_or(device.node_size);

@@ -23,7 +23,7 @@ void append_headline(std::string& out, const Prediction& prediction, const Style
                      fmt::format("Step {} ({}) · {} {} · MFU {} · {} of {} · {}", time_text(prediction.time),
                                  interval_text(prediction.low, prediction.high), grouped_text(prediction.tokens_per_s),
                                  throughput_unit(prediction.workload), percent_text(prediction.mfu),
-                                 bytes_text(prediction.memory.total), bytes_text(prediction.device.memory),
+                                 bytes_text(prediction.memory.total), bytes_text(room(prediction.device)),
                                  name_of(prediction.kernels.sum.evidence)),
                      2, style);
     if (!prediction.fits)

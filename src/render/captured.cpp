@@ -88,8 +88,9 @@ void append_totals(std::string& out, const CapturePrediction& prediction, const 
     if (prediction.tokens_per_step > 0) table.row({"throughput", grouped_text(prediction.tokens_per_s), "tokens/s"});
     table.row({"MFU", percent_text(prediction.mfu), rate_text(prediction.flops / timeline.time)});
     table.row({"memory",
-               {bytes_text(prediction.allocated), prediction.fits ? Tone::Plain : Tone::Bad},
-               fmt::format("of {}: tensors at their peak and workspaces", bytes_text(prediction.device.memory))});
+               {bytes_text(prediction.memory.total), prediction.fits ? Tone::Plain : Tone::Bad},
+               fmt::format("of {}; tensors and workspaces at their peak {}", room_text(prediction.device),
+                           bytes_text(prediction.memory.allocated))});
     table.append_to(out, style);
     out += "\n";
 }
@@ -97,8 +98,8 @@ void append_totals(std::string& out, const CapturePrediction& prediction, const 
 std::string advice(const CapturePrediction& prediction) {
     const Timeline& timeline = prediction.timeline;
     if (!prediction.fits)
-        return fmt::format("Does not fit: {} needed, {} has {}.", bytes_text(prediction.allocated),
-                           prediction.device.name, bytes_text(prediction.device.memory));
+        return fmt::format("Does not fit: {} needed, {} has {}.", bytes_text(prediction.memory.total),
+                           prediction.device.name, room_text(prediction.device));
     if (!prediction.host_bound) return "";
     return fmt::format(
         "The host bounds this step: the GPU idles {}. A larger batch, CUDA graphs or torch.compile help; a faster GPU "
@@ -164,7 +165,7 @@ std::string captured_json(const CapturePrediction& prediction) {
     json.field("host_scale", prediction.host_scale);
     json.field("tokens_per_s", prediction.tokens_per_s).field("flops", prediction.flops.value);
     json.field("mfu", prediction.mfu).field("fits", prediction.fits);
-    json.key("memory").object().field("allocated_bytes", prediction.allocated.value).end();
+    write_memory(json, prediction.memory, prediction.device);
     json.field("launches", prediction.launches).field("views", prediction.views);
     json.key("modules").array();
     for (const CapturedModule& module : prediction.modules) {

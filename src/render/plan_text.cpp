@@ -102,9 +102,9 @@ std::string plan_text(const PlanAnswer& answer, const Style& style) {
                       paint(answer.cluster.empty() ? answer.device.name : answer.cluster, Tone::Strong, style) + "\n";
     append_paragraph(
         out,
-        fmt::format("{} plans priced, {} of them too large for {} of memory; {} layers lowered.",
+        fmt::format("{} plans priced, {} of them too large for {}; {} layers lowered.",
                     grouped_text(static_cast<double>(found.priced)), grouped_text(static_cast<double>(found.too_large)),
-                    bytes_text(answer.device.memory), grouped_text(static_cast<double>(found.pieces))),
+                    room_text(answer.device), grouped_text(static_cast<double>(found.pieces))),
         2, style);
     out += "\n";
     if (found.plans.empty()) {

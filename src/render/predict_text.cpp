@@ -37,19 +37,20 @@ void append_components(std::string& out, const Prediction& prediction, const Sty
     out += "\n";
 }
 
-std::string memory_parts(const Memory& memory) {
-    std::string text;
-    const auto add = [&](const char* name, Bytes bytes) {
-        if (bytes.value > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, bytes_text(bytes));
-    };
-    add("parameters", memory.parameters);
-    add("gradients", memory.gradients);
-    add("optimizer", memory.optimizer);
-    add("activations", memory.activations);
-    add("KV cache", memory.kv_cache);
-    add("workspace", memory.workspace);
-    add("fragmentation", memory.fragmentation);
-    return text;
+void append_memory(std::string& out, const Prediction& prediction, const Style& style) {
+    Table table({{"memory"}, {"", Align::Right}, {"", Align::Left, true}});
+    for (const auto& [name, bytes] : memory_lines(prediction.memory)) {
+        const bool all = name == "total", counted = name == "allocated";
+        if (bytes.value <= 0 && !all) continue;
+        const Tone tone = !all ? Tone::Plain : prediction.fits ? Tone::Strong : Tone::Bad;
+        table.row({{std::string(name), all ? Tone::Strong : Tone::Plain},
+                   {bytes_text(bytes), tone},
+                   all       ? "of " + room_text(prediction.device)
+                   : counted ? "as the framework counts"
+                             : ""});
+    }
+    table.append_to(out, style);
+    out += "\n";
 }
 
 /// Where the time goes: by component, or by the step's terms where there is more to it than one GPU's kernels.
@@ -85,11 +86,6 @@ void append_totals(std::string& out, const Prediction& prediction, const Style& 
     table.row({"MFU", percent_text(prediction.mfu),
                fmt::format("{} that the model needs; HFU {}", rate_text(prediction.flops / prediction.time),
                            percent_text(prediction.hfu))});
-    table.row(
-        {"memory",
-         {bytes_text(prediction.memory.total), prediction.fits ? Tone::Plain : Tone::Bad},
-         fmt::format("of {}{}: {}", bytes_text(prediction.device.memory),
-                     prediction.scope == Scope::Model ? "" : " for the whole model", memory_parts(prediction.memory))});
     table.row({"launches", grouped_text(static_cast<double>(prediction.kernels.launches)),
                prediction.host_time.value > 0 ? "issued one by one" : "replayed without the host"});
     table.append_to(out, style);
@@ -99,8 +95,7 @@ void append_totals(std::string& out, const Prediction& prediction, const Style& 
 std::string advice(const Prediction& prediction) {
     if (!prediction.fits) {
         return fmt::format("Does not fit: {} needed, {} has {}. Lower --batch, or raise --tp or --pp.",
-                           bytes_text(prediction.memory.total), prediction.device.name,
-                           bytes_text(prediction.device.memory));
+                           bytes_text(prediction.memory.total), prediction.device.name, room_text(prediction.device));
     }
     if (prediction.host_bound) {
         return host_bound_text(prediction);
@@ -176,6 +171,7 @@ std::string predict_text(const Prediction& prediction, const Style& style) {
     append_header(out, prediction, style);
     append_parts(out, prediction, style);
     append_totals(out, prediction, style);
+    append_memory(out, prediction, style);
     append_evidence(out, prediction, style);
     append_paragraph(out, advice(prediction), 2, style);
     return out;

@@ -28,7 +28,7 @@ std::string verdict(const Report& report) {
                     throughput_unit(prediction.workload), percent_text(prediction.mfu));
     if (!prediction.fits) {
         text += fmt::format("It does not fit: {} needed, {} there. ", bytes_text(prediction.memory.total),
-                            bytes_text(prediction.device.memory));
+                            room_text(prediction.device));
     }
     return text + capital(recommendation(report.advice.found));
 }
@@ -51,7 +51,7 @@ std::string head(const Report& report) {
     out += fact(time_text(p.time), "a step, 90% interval " + interval_text(p.low, p.high));
     out += fact(grouped_text(p.tokens_per_s), throughput_unit(p.workload));
     out += fact(percent_text(p.mfu), "MFU, " + rate_text(p.flops / p.time));
-    out += fact(bytes_text(p.memory.total), "of " + bytes_text(p.device.memory) + " memory");
+    out += fact(bytes_text(p.memory.total), "of " + room_text(p.device));
     out += fact(std::string(name_of(p.kernels.sum.evidence)), "evidence");
     return out + "</ul>\n";
 }

@@ -1,6 +1,9 @@
 // Keys of our TOML forms are reused where the value is the same, so that a reader learns one vocabulary.
 #include "render/values_json.h"
 
+#include <algorithm>
+
+#include "render/words.h"
 #include "tilewright/cost.h"
 #include "tilewright/plan.h"
 #include "tilewright/profile.h"
@@ -33,16 +36,6 @@ void write_latent(JsonWriter& json, const Latent& latent) {
     json.field("rope_dim", latent.rope_dim).field("v_dim", latent.v_dim).end();
 }
 
-void write_memory(JsonWriter& json, const Memory& memory, const Device& device) {
-    json.key("memory").object();
-    json.field("parameters_bytes", memory.parameters.value).field("gradients_bytes", memory.gradients.value);
-    json.field("optimizer_bytes", memory.optimizer.value).field("activations_bytes", memory.activations.value);
-    json.field("kv_cache_bytes", memory.kv_cache.value).field("workspace_bytes", memory.workspace.value);
-    json.field("fragmentation_bytes", memory.fragmentation.value);
-    json.field("allocated_bytes", (memory.total - memory.fragmentation).value);
-    json.field("total_bytes", memory.total.value).field("device_bytes", device.memory.value).end();
-}
-
 /// How a step is shared; nothing where it is one GPU's kernels.
 void write_step_terms(JsonWriter& json, const Step& step) {
     json.key("step_terms").object();
@@ -59,6 +52,16 @@ void write_layer(JsonWriter& json, const Cost& layer) {
 }
 
 }  // namespace
+
+void write_memory(JsonWriter& json, const Memory& memory, const Device& device) {
+    json.key("memory").object();
+    for (const auto& [name, bytes] : memory_lines(memory)) {
+        std::string key(name);
+        std::replace(key.begin(), key.end(), ' ', '_');
+        json.field(key + "_bytes", bytes.value);
+    }
+    json.field("room_bytes", room(device).value).field("device_bytes", device.memory.value).end();
+}
 
 void write_shape(JsonWriter& json, const Shape& shape, const ParameterCount& params) {
     json.field("name", shape.name).field("source", shape.source);

@@ -17,6 +17,7 @@ void write_kernel(JsonWriter& json, const PricedOp& priced);
 void write_terms(JsonWriter& json, const std::array<Seconds, term_count>& terms);
 void write_texts(JsonWriter& json, std::string_view key, const std::vector<std::string>& texts);
 void write_findings(JsonWriter& json, const std::vector<Finding>& findings);
+void write_memory(JsonWriter& json, const Memory& memory, const Device& device);
 void write_step(JsonWriter& json, const Step& step, const Device& device);
 void write_serving(JsonWriter& json, const Serving& serving);
 void write_errors(JsonWriter& json, std::string_view key, const std::vector<ErrorLine>& lines);

@@ -222,6 +222,25 @@ void append_title(std::string& out, std::string_view title, const Style& style) 
     out += "\n" + paint(title, Tone::Strong, style) + "\n";
 }
 
+std::array<std::pair<std::string_view, Bytes>, 12> memory_lines(const Memory& memory) {
+    return {{{"weights", memory.weights},
+             {"gradients", memory.gradients},
+             {"optimizer", memory.optimizer},
+             {"activations", memory.activations},
+             {"logits", memory.logits},
+             {"kv cache", memory.kv_cache},
+             {"workspace", memory.workspace},
+             {"allocated", memory.allocated},
+             {"context", memory.context},
+             {"communication", memory.communication},
+             {"slack", memory.slack},
+             {"total", memory.total}}};
+}
+
+std::string room_text(const Device& device) {
+    return fmt::format("{} that may be used of {}", bytes_text(room(device)), bytes_text(device.memory));
+}
+
 std::string_view priced_text(const Prediction& prediction) {
     if (prediction.scope == Scope::Layer) return "layer";
     return prediction.split ? "micro-batch on one GPU" : "step";

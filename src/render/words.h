@@ -64,6 +64,12 @@ std::string joined(const std::vector<std::string>& texts, std::string_view betwe
 void append_title(std::string& out, std::string_view title, const Style& style);
 
 /// Title, parameters, GPU and workload: the lines that open a text answer.
+/// What memory is made of, in the order of its fields: "weights", … "allocated", … "total".
+std::array<std::pair<std::string_view, Bytes>, 12> memory_lines(const Memory& memory);
+
+/// "137 GiB that may be used of 141 GiB".
+std::string room_text(const Device& device);
+
 /// What the kernels of a prediction make up: a step, a layer, or a part of the step that many share.
 std::string_view priced_text(const Prediction& prediction);
 

@@ -11,6 +11,7 @@
 #include "cost/fixtures.h"
 #include "search/rank.h"
 #include "shape/shape_samples.h"
+#include "tilewright/memory.h"
 
 namespace tilewright {
 namespace {

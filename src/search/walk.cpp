@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 
+#include "tilewright/memory.h"
+
 namespace tilewright::walk {
 namespace {
 
