@@ -152,4 +152,5 @@ def main():
     table(cases, options.markdown)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -170,7 +170,11 @@ struct HostCosts {
 struct MemoryBeside {
     Bytes context;     ///< of the driver and the libraries
     Bytes workspace;   ///< of the matrix library, which the framework counts
-    double slack = 0;  ///< of what is allocated, that the allocator holds and cannot hand out
+    double slack = 0;  ///< of what comes and goes in a step, that the allocator holds and cannot hand out
+    double held = 0;   ///< tensors T h e that variables of the program hold while a layer serves; 0: nothing is held
+    bool prompt_cache = true;   ///< keys and values of a prompt are kept
+    bool with_prompt = false;   ///< decoding comes after the prompt's pass in one program, and needs its memory
+    bool wide_weights = false;  ///< fp32 master weights are the model's own: forward runs under autocast
 
     friend bool operator==(const MemoryBeside&, const MemoryBeside&) = default;
 };

@@ -65,9 +65,52 @@ double transient(const OpGraph& graph, Part part) {
     return alive.largest();
 }
 
+/// Whether a plain MLP's activation is several ops.
+bool in_pieces(const RuntimeTraits& runtime) {
+    const StepKernels* listed = runtime.listed(ListedStep::Activation);
+    return listed != nullptr && listed->forward.size() > 1;
+}
+
+/// Elements of a token alive at once in the half of a layer that needs most, the MLP, where an op at a time runs and
+/// Python's variables hold what they name. Gated: both halves' products and the activation between them, and where one
+/// product makes both, their product too; plain: before and after the activation, and where that is several ops, two
+/// intermediate results. Experts are gated by one product, or the most is held when their results are put together.
+double live_in_mlp(const Builder& b) {
+    const Shape& s = b.shape;
+    const double h = static_cast<double>(s.hidden);
+    if (s.experts) {
+        const double gated = 4 * static_cast<double>(s.experts->ffn) + h;
+        return static_cast<double>(s.experts->active) * std::max(gated, 4 * h);
+    }
+    const double f = static_cast<double>(s.ffn);
+    if (s.mlp == MlpKind::Gated) return (b.runtime.joins_gate ? 4 : 3) * f;
+    return (in_pieces(b.runtime) ? 4 : 2) * f;
+}
+
+/// A mask that tells positions by distance is written out for all heads, from one for each sequence and its causal
+/// form.
+double alibi_mask(const Builder& b) {
+    if (b.shape.positions != Positions::Alibi || b.runtime.attention != AttentionForm::Masked) return 0;
+    const double pairs =
+        static_cast<double>(b.work.batch) * static_cast<double>(b.q_len) * static_cast<double>(b.kv_len);
+    return pairs * static_cast<double>(b.shape.heads + 2) * b.element;
+}
+
+/// Bytes alive in a layer that serves: as its kernels pass them on, or as the program holds them.
+double serving_transient(const Shape& shape, const Workload& work, double of_kernels) {
+    const MemoryBeside& beside = runtime_of(work.runtime).memory;
+    if (work.phase == Phase::Train || beside.held == 0) return of_kernels;
+    Workload held = work;
+    if (beside.with_prompt) held.phase = Phase::Prefill;
+    const Builder b(shape, held);
+    const double hidden = beside.held * static_cast<double>(shape.hidden);
+    return std::max(of_kernels, static_cast<double>(b.tokens) * b.element * (hidden + live_in_mlp(b))) + alibi_mask(b);
+}
+
 /// K and V of every token kept, in windowed layers of the last `window` only.
 Bytes kv_cache(const Shape& local, const Workload& work) {
-    if (work.phase == Phase::Train) return {};
+    const bool keeps = work.phase == Phase::Decode || runtime_of(work.runtime).memory.prompt_cache;
+    if (work.phase == Phase::Train || !keeps) return {};
     const std::int64_t length = work.kv_len > 0 ? work.kv_len : work.seq;
     const bool windowed = local.window > 0 && local.window < length;
     const double narrow = windowed ? static_cast<double>(windowed_layers(local, local.layers)) : 0;
@@ -94,6 +137,17 @@ void add_saved(const OpGraph& graph, double layer_input, MemoryPieces& pieces) {
     for (Recompute mode : {Recompute::Full, Recompute::Early}) {
         pieces.layer_saved[static_cast<std::size_t>(mode)] = layer_input;
     }
+}
+
+/// Elements of a token that a layer keeps more under autocast. The stream and norms are fp32, and every product that
+/// reads a norm casts its output for itself: together a tensor for each such product. So are the ops of an activation
+/// that is in pieces, which keep three more.
+double kept_by_autocast(const Builder& b) {
+    const Shape& s = b.shape;
+    const bool gated = s.mlp == MlpKind::Gated;
+    const double readers = (b.runtime.joins_qkv ? 1 : 3) + (gated && !b.runtime.joins_gate ? 2 : 1);
+    const double pieces = !gated && in_pieces(b.runtime) ? 3 * static_cast<double>(s.ffn) : 0;
+    return readers * static_cast<double>(s.hidden) + pieces;
 }
 
 /// Parameters by where they lie; a tied table counts at both ends.
@@ -146,36 +200,57 @@ double gradient_bytes(const Workload& work) {
     return work.master == MasterWeights::Fp32 ? sizeof(float) : storage_bytes(work.precision);
 }
 
+/// Whether weights are fp32 themselves, and cast to the products' type in every forward pass.
+bool casts_weights(const Workload& work) {
+    return trains(work) && work.master == MasterWeights::Fp32 && runtime_of(work.runtime).memory.wide_weights;
+}
+
+/// Whether what autocast keeps is among what the kernels of the runtime keep.
+bool lists_casts(const Workload& work) { return runtime_of(work.runtime).autocast.has_value(); }
+
 /// Whether gradients outlive the step: summed over micro-batches, in a buffer beside an fp32 copy as in Megatron-LM, or
 /// in the buckets of PyTorch's DistributedDataParallel. Else zero_grad's set_to_none frees them.
 bool keeps_gradients(const Workload& work) {
     const bool in_buckets = replicas(work.parallel) > 1 && work.parallel.zero_stage < 2;
-    return work.micro_batches > 1 || work.master == MasterWeights::Fp32 || in_buckets;
+    const bool beside_a_copy = work.master == MasterWeights::Fp32 && !casts_weights(work);
+    return work.micro_batches > 1 || beside_a_copy || in_buckets;
 }
 
 /// What is there throughout a step, and all gradients.
 Memory states(const Stage& stage, const MemoryPieces& pieces, const Workload& work) {
     const double share = stage.layers / pieces.layers;
-    const double replicated = stage.own_parameters + share * pieces.layer_parameters;
     const double routed = share * pieces.routed_parameters;
-    const auto bytes = [&](int from_stage, double each) {
+    const auto bytes_of = [&](int from_stage, double of_ends, double of_layers) {
         const double ranks = sharing(work.parallel, from_stage);
         const double expert_ranks = std::max(1.0, ranks / static_cast<double>(work.parallel.ep));
-        return Bytes{each * (replicated / ranks + routed / expert_ranks)};
+        const double replicated = of_ends * stage.own_parameters + of_layers * share * pieces.layer_parameters;
+        return Bytes{replicated / ranks + of_layers * routed / expert_ranks};
     };
+    const auto bytes = [&](int from_stage, double each) { return bytes_of(from_stage, each, each); };
     const double element = storage_bytes(work.precision);
+    const double served = element_bytes(work.precision);  // of the layers' weights; table and head stay as they are
     const double layer_bytes = (pieces.layer_parameters + pieces.routed_parameters) / pieces.layers * element;
     Memory m;
-    m.weights = bytes(3, element);
+    m.weights = bytes_of(3, element, trains(work) ? element : served);
+    if (casts_weights(work)) m.weights = bytes(3, sizeof(float));
     if (trains(work)) {
         m.gradients = bytes(2, gradient_bytes(work));
-        m.optimizer = bytes(1, work.master == MasterWeights::Fp32 ? 3 * sizeof(float) : 2 * element);
+        const double moments = 2 * (work.master == MasterWeights::Fp32 ? sizeof(float) : element);
+        const bool copies = work.master == MasterWeights::Fp32 && !casts_weights(work);
+        m.optimizer = bytes(1, moments + (copies ? sizeof(float) : 0));
     }
     m.kv_cache = {pieces.kv_cache * share};
     m.workspace = matrix_workspaces(work);
     // ZeRO 3 gathers one layer while it computes with another
     if (sharing(work.parallel, 3) > 1) m.workspace += {(trains(work) ? 3 : 2) * layer_bytes};
     return m;
+}
+
+/// Weights in the products' type that autocast has made and the backward pass still needs.
+double casts(const Stage& stage, const MemoryPieces& pieces, const Workload& work) {
+    if (!casts_weights(work) || lists_casts(work)) return 0;
+    const double layers = (pieces.layer_parameters + pieces.routed_parameters) * stage.layers / pieces.layers;
+    return storage_bytes(work.precision) * (layers + stage.head_parameters);
 }
 
 /// The most is held at the loss, in the last layer's backward pass, or after the backward pass, when activations are
@@ -189,7 +264,7 @@ Memory memory_of(const Stage& stage, const MemoryPieces& pieces, const Workload&
     loss.logits = {stage.logits_saved + stage.head_transient};
     if (trains(work)) {
         const double kept = pieces.layer_saved[static_cast<std::size_t>(work.recompute)] * stage.layers / pieces.layers;
-        const Bytes of_layers{stage.in_flight * kept + stage.embedding_saved};
+        const Bytes of_layers{stage.in_flight * kept + stage.embedding_saved + casts(stage, pieces, work)};
         layer.activations += of_layers;
         loss.activations = of_layers + Bytes{stage.head_saved - stage.logits_saved};
         // a layer made again is whole for a while
@@ -243,7 +318,14 @@ MemoryPieces memory_pieces(const Shape& shape, const Workload& workload, const C
     count_by_part(local, pieces);
     pieces.routed_parameters /= static_cast<double>(workload.parallel.ep);
     add_saved(graph, sizes.training ? input * pieces.layers : 0.0, pieces);
-    pieces.layer_transient = transient(graph, Part::Layer);
+    if (sizes.training) pieces.embedding_saved += alibi_mask(sizes);
+    if (casts_weights(workload) && !lists_casts(workload)) {
+        const double more = kept_by_autocast(sizes) * static_cast<double>(sizes.tokens) * sizes.element;
+        for (Recompute mode : {Recompute::None, Recompute::Selective}) {
+            pieces.layer_saved[static_cast<std::size_t>(mode)] += more * pieces.layers;
+        }
+    }
+    pieces.layer_transient = serving_transient(shape, workload, transient(graph, Part::Layer));
     pieces.head_transient = transient(graph, Part::Head);
     pieces.kv_cache = kv_cache(local, workload).value;
     return pieces;
@@ -257,7 +339,7 @@ Memory memory(const MemoryPieces& pieces, const Workload& work) {
         last.own_parameters += in - pieces.tied_parameters;
         last.embedding_saved = pieces.embedding_saved;
         if (trains(work) && traits_of(work).embedding != Fusion::Epilogue) {
-            last.tied_gradients = 2 * pieces.tied_parameters * storage_bytes(work.precision);
+            last.tied_gradients = 2 * pieces.tied_parameters * gradient_bytes(work);
         }
         return memory_of(last, pieces, work);
     }

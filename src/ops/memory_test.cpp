@@ -78,9 +78,45 @@ TEST(Memory, OfAStageHoldsItsLayersAndTheLargerEnd) {
 
 TEST(Memory, KeepsEighteenBytesAParameterBesideAnFp32Copy) {
     Workload work;
+    work.runtime = RuntimeId::Megatron;
     work.master = MasterWeights::Fp32;
     const Memory m = memory(gpt2(), work, cudnn);
     EXPECT_EQ((m.weights + m.gradients + m.optimizer).value, 18 * parameters(gpt2()));
+}
+
+/// PyTorch's own way: the weights are fp32, and autocast makes copies for the products that live through the step.
+TEST(Memory, KeepsTwelveBytesAParameterAndCastsUnderAutocast) {
+    Workload work;
+    work.master = MasterWeights::Fp32;
+    const double n = parameters(gpt2());
+    const Memory m = memory(gpt2(), work, cudnn);
+    EXPECT_EQ(m.weights.value, 4 * n);
+    EXPECT_EQ(m.optimizer.value, 8 * n);
+    work.master = MasterWeights::None;
+    EXPECT_GT((m.activations - memory(gpt2(), work, cudnn).activations).value, 1.9 * n);
+}
+
+/// `generate` runs the prompt first: three tensors of the MLP's width and four of the stream's are alive in a layer.
+TEST(Memory, OfGenerateIsThatOfThePrompt) {
+    Shape shape = gpt2();
+    shape.mlp = MlpKind::Gated;
+    Workload work = in_phase({}, Phase::Decode);
+    work.runtime = RuntimeId::HuggingFace;
+    const double tokens = 4 * 2048, h = 768, f = static_cast<double>(shape.ffn);
+    EXPECT_EQ(memory(shape, work, cudnn).activations.value, 2 * tokens * (4 * h + 3 * f));
+    work.runtime = RuntimeId::PyTorch;
+    EXPECT_LT(memory(shape, work, cudnn).activations.value, 2 * tokens * h) << "a token at a time";
+}
+
+TEST(Memory, ServesFp8WeightsInOneByteAndACacheInTwo) {
+    Workload work = in_phase({}, Phase::Decode);
+    const Memory wide = memory(gpt2(), work, cudnn);
+    work.precision = Precision::Fp8;
+    const Memory narrow = memory(gpt2(), work, cudnn);
+    const ParameterCount count = count_parameters(gpt2());
+    const double layers = static_cast<double>(count.attention + count.mlp + count.norms) - 2 * 768;
+    EXPECT_EQ((wide.weights - narrow.weights).value, layers);
+    EXPECT_EQ(narrow.kv_cache, wide.kv_cache);
 }
 
 /// Korthikanti et al. 2205.05198, table 2, of one layer without dropout: T h (8 + 24/t) + 2 a s T unsplit, with it

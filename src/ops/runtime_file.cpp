@@ -227,6 +227,10 @@ private:
             if (key == "context_bytes") return beside.context = {value.value_or(0)}, true;
             if (key == "workspace_bytes") return beside.workspace = {value.value_or(0)}, true;
             if (key == "slack") return beside.slack = value.value_or(0), true;
+            if (key == "held") return beside.held = value.value_or(0), true;
+            if (key == "prompt_cache") return beside.prompt_cache = value.value_or(1) != 0, true;
+            if (key == "with_prompt") return beside.with_prompt = value.value_or(0) != 0, true;
+            if (key == "wide_weights") return beside.wide_weights = value.value_or(0) != 0, true;
             return false;
         });
     }

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""Predicts the memory of every case of bench/measured/stopwatch.jsonl from its shape, and prints how far off it is.
+
+    python3 bench/memory_errors.py [PROGRAM] [--cases] [--markdown]
+
+Cases are predicted as bench/stopwatch_errors.py does. Allocated is against torch.cuda.max_memory_allocated, total against what the driver
+had given away in all (the allocator's peak reservation and the context). Classes that constants were fitted to and classes held out
+(bench/hf_models.py) are told apart."""
+import argparse
+import collections
+import os
+import sys
+import tempfile
+
+from hf_models import role
+from stopwatch_errors import ROOT, lines, predict, shape_file
+
+
+def compared(program):
+    """One row a case: what was measured and what is predicted."""
+    with tempfile.TemporaryDirectory() as folder:
+        for row in lines("stopwatch.jsonl"):
+            memory = predict(program, shape_file(folder, row), row, row["runtime"])["memory"]
+            used = row["reserved_bytes"] + row["device_used_bytes"] - row["reserved_now_bytes"]
+            yield {"row": row, "classes": "plain" if row["runtime"] == "pytorch" else role(row["model"]), "memory": memory,
+                   "allocated": memory["allocated_bytes"] / row["allocated_bytes"] - 1, "total": memory["total_bytes"] / used - 1}
+
+
+def group_of(one):
+    row = one["row"]
+    order = ("train", "prefill", "decode").index(row["phase"])
+    return row["runtime"], order, row["phase"] + (", fp32 weights" if row["master"] == "fp32" else ""), one["classes"]
+
+
+def mean_off(group, key):
+    off = [one[key] for one in group]
+    worst = max(off, key=abs)
+    return f"{sum(map(abs, off)) / len(off):.1%}, worst {worst:+.1%}"
+
+
+def summary(rows):
+    groups = collections.defaultdict(list)
+    for one in rows:
+        groups[group_of(one)].append(one)
+    out = [["runtime", "phase", "classes", "cases", "allocated", "total"]]
+    for (runtime, _, phase, classes), group in sorted(groups.items()):
+        out.append([runtime, phase, classes, str(len(group)), mean_off(group, "allocated"), mean_off(group, "total")])
+    return out
+
+
+def cases(rows):
+    out = [["model", "runtime", "phase", "size", "classes", "measured GB", "predicted", "off"]]
+    for one in rows:
+        row = one["row"]
+        out.append([row["model"], row["runtime"], group_of(one)[2], f"{row['batch']} x {row['seq']}", one["classes"],
+                    f"{row['allocated_bytes'] / 1e9:.2f}", f"{one['memory']['allocated_bytes'] / 1e9:.2f}", f"{one['allocated']:+.1%}"])
+    return out
+
+
+def show(table, markdown):
+    if markdown:
+        print("| " + " | ".join(table[0]) + " |\n|" + "---|" * len(table[0]))
+        print("\n".join("| " + " | ".join(row) + " |" for row in table[1:]))
+    else:
+        widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
+        print("\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in table))
+    print()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("program", nargs="?", default=os.path.join(ROOT, "build", "release", "tilewright"))
+    parser.add_argument("--cases", action="store_true")
+    parser.add_argument("--markdown", action="store_true")
+    arguments = parser.parse_args()
+    rows = list(compared(arguments.program))
+    show(summary(rows), arguments.markdown)
+    if arguments.cases:
+        show(cases(rows), arguments.markdown)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
