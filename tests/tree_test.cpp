@@ -52,7 +52,8 @@ const std::map<std::string, std::string> stage_of_header = {
     {"result", "quantity"}, {"workload", "shape"},       {"names", "shape"},     {"correction", "device"},
     {"profile", "device"},  {"figure", "experiment"},    {"captured", "answer"}, {"cluster", "device"},
     {"report", "answer"},   {"runtime", "ops"},          {"codec", "ops"},       {"model_flops", "ops"},
-    {"host", "timeline"}, {"reproduce", "experiment"}, {"place", "quantity"}, {"gate", "answer"}, {"memory", "ops"},
+    {"host", "timeline"},   {"reproduce", "experiment"}, {"place", "quantity"},  {"gate", "answer"},
+    {"memory", "ops"},      {"positions", "shape"},
 };
 
 /// The folders that may see a third-party library, by how its include begins.

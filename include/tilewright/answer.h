@@ -61,12 +61,13 @@ struct Prediction {
     std::string profile_source;
     std::vector<ErrorLine> errors;  ///< of the profile, on kernels it was not fitted to; none where there were none
     Scope scope = Scope::Model;
-    GraphCost kernels;              ///< of the scope asked for: one micro-batch on one GPU
-    GraphCost layer;                ///< of one layer
-    std::optional<Step> split;      ///< what the step is made of where stages, replicas or micro-batches share it
-    Memory memory;                  ///< of the whole model on the GPU that needs most
-    bool fits = true;               ///< in the memory of the device
-    std::vector<std::string> used;  ///< files that were used in place of built-in data
+    GraphCost kernels;               ///< of the scope asked for: one micro-batch on one GPU
+    GraphCost layer;                 ///< of one layer
+    std::optional<Step> split;       ///< what the step is made of where stages, replicas or micro-batches share it
+    Memory memory;                   ///< of the whole model on the GPU that needs most
+    bool fits = true;                ///< in the memory of the device and in the model's positions
+    std::vector<std::string> notes;  ///< what else keeps it from running
+    std::vector<std::string> used;   ///< files that were used in place of built-in data
 
     // of the whole step, however many GPUs and micro-batches share it; or of the layer
     Seconds time, low, high;           ///< as a stopwatch shows it

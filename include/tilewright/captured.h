@@ -7,8 +7,8 @@
 
 #include "tilewright/capture.h"
 #include "tilewright/cost.h"
-#include "tilewright/runtime.h"
 #include "tilewright/memory.h"
+#include "tilewright/runtime.h"
 #include "tilewright/timeline.h"
 
 namespace tilewright {

@@ -100,6 +100,7 @@ struct PlanResult {
     std::int64_t priced = 0;     ///< plans whose time was computed
     std::int64_t too_large = 0;  ///< of these, those that do not fit in memory
     std::int64_t pieces = 0;     ///< distinct layers that were lowered and priced
+    Bytes least{};               ///< memory of the plan that needs least, where none fits
     std::vector<Plan> plans;     ///< fastest first, one for each split over tp, pp, cp and ep
 };
 

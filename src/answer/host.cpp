@@ -10,7 +10,7 @@ namespace {
 std::optional<HostRemedy> tried(const Question& question, const Pricer& pricer, const Prediction& before,
                                 const Workload& workload) {
     if (!validate(workload).empty() || !validate(question.shape, workload).empty()) return std::nullopt;
-    if (memory(question.shape, workload, pricer).total > question.device.memory) return std::nullopt;
+    if (memory(question.shape, workload, pricer).total > room(question.device)) return std::nullopt;
     const GraphCost step = price(lower(question.shape, workload), pricer);
     const Timeline timeline = schedule(step, question.shape, workload);
     const double rate = tokens_per_step(workload) / timeline.time.value;

@@ -3,6 +3,7 @@
 
 #include "answer/priced.h"
 #include "tilewright/model_flops.h"
+#include "tilewright/positions.h"
 #include "tilewright/profile.h"
 
 namespace tilewright {
@@ -147,6 +148,13 @@ void summarize(Prediction& prediction) {
     prediction.tokens_per_step = tokens_per_step(workload) * static_cast<double>(micro_batches * replicas);
     prediction.tokens_per_s = prediction.tokens_per_step / prediction.time.value;
     prediction.fits = prediction.memory.total <= room(prediction.device);
+    prediction.notes.clear();
+    if (const std::int64_t missing = missing_positions(prediction.shape, workload); missing > 0) {
+        prediction.fits = false;
+        prediction.notes.push_back("the model has learned positions for " +
+                                   std::to_string(prediction.shape.position_rows) + " tokens, " +
+                                   std::to_string(missing) + " fewer than a sequence has");
+    }
     prediction.components = by_component(prediction.kernels);
     prediction.families = by_family(prediction.kernels);
 }

@@ -90,7 +90,8 @@ Result<int> run_advise(const Arguments& arguments, Session& session) {
     const Advice advice = advise(*question, walk_on(core_count()), patience);
     session.out =
         arguments.has("--json") ? render::advise_json(advice) : render::advise_text(advice, session.out_style);
-    return interrupted() ? exit_interrupted : exit_fine;
+    if (interrupted()) return exit_interrupted;
+    return advice.prediction.fits ? exit_fine : exit_findings;
 }
 
 }  // namespace tilewright::cli

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include "cli/host.h"
+#include "tilewright/positions.h"
 
 namespace tilewright::cli {
 namespace {
@@ -63,7 +64,9 @@ const std::vector<WorkloadFlag>& workload_table() {
              workload = in_phase(workload, *arguments.choice<Phase>(flag));
          }},
         {{"--batch", "N", "micro-batch: sequences on one GPU at a time (4)", Kind::Count}, set_size<&Workload::batch>},
-        {{"--seq", "N", "tokens per sequence, 8k is 8192; in decode the length of the KV cache (2048)", Kind::Length},
+        {{"--seq", "N",
+          "tokens per sequence, 8k is 8192; in decode the length of the KV cache (2048, or the learned positions)",
+          Kind::Length},
          set_size<&Workload::seq>},
         {{"--kv-len", "N", "tokens attended to, when not as the phase implies", Kind::Length},
          set_size<&Workload::kv_len>},
@@ -128,10 +131,14 @@ void note_origin(Question& question, const std::string& what, const std::string&
     if (origin != built_in) question.used.push_back(what + " from " + origin);
 }
 
-/// A mode the device lacks is priced as what software falls back to, and that is said.
-void warn_of_precision(const Question& question, const Session& session) {
+/// A mode the device lacks is priced as what software falls back to, and that is said; bf16, which nobody runs on parts
+/// without it, is refused.
+Problems check_precision(const Question& question, const Session& session) {
     const Precision precision = question.workload.precision;
-    if (question.device.peak[static_cast<std::size_t>(precision)]) return;
+    if (question.device.peak[static_cast<std::size_t>(precision)]) return {};
+    if (precision == Precision::Bf16) {
+        return {{"--precision", 0, question.device.name + " has no bf16 matrix mode", "say --precision fp16"}};
+    }
     std::string others;
     for (const auto& [word, other] : names<Precision>) {
         if (question.device.peak[static_cast<std::size_t>(other)])
@@ -139,6 +146,7 @@ void warn_of_precision(const Question& question, const Session& session) {
     }
     warn(session, question.device.name + " has no " + std::string(name_of(precision)) +
                       " matrix mode; priced at the rate software falls back to. It has: " + others + " (--precision)");
+    return {};
 }
 
 void take_shape(const Arguments& arguments, const std::string& name, Question& question, Problems& problems) {
@@ -252,6 +260,7 @@ Result<Question> make_question(const Arguments& arguments, const std::string& na
         question.shape = found->file.shape;
         question.workload = found->file.workload.value_or(Workload{});
         if (overrides == Overrides::Apply) take_shape(arguments, name, question, problems);
+        if (!found->file.workload) question.workload.seq = usual_length(question.shape);
     }
     const Result<HostScale> host = host_scale(arguments);
     if (!host) append(problems, host.problems());
@@ -264,7 +273,7 @@ Result<Question> make_question(const Arguments& arguments, const std::string& na
     note_origin(question, "profile " + device->device.name, device->profile_origin);
     question.profile = std::move(device->profile);
     question.device = std::move(device->device);
-    warn_of_precision(question, session);
+    if (Problems bad = check_precision(question, session); !bad.empty()) return bad;
     return question;
 }
 

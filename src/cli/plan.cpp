@@ -61,7 +61,7 @@ Result<int> plan_training(const Arguments& arguments, Question question, Session
     const PlanAnswer answer = plan({std::move(question), *space, arguments.choice<MasterWeights>("--master"), tokens,
                                     arguments.real("--price"), arguments.text("--cluster").value_or("")});
     session.out = arguments.has("--json") ? render::plan_json(answer) : render::plan_text(answer, session.out_style);
-    return exit_fine;
+    return answer.found.plans.empty() ? exit_findings : exit_fine;
 }
 
 }  // namespace
@@ -86,7 +86,7 @@ Result<int> run_plan(const Arguments& arguments, Session& session) {
     const ServingAnswer answer = serve(*question);
     session.out =
         arguments.has("--json") ? render::serving_json(answer) : render::serving_text(answer, session.out_style);
-    return exit_fine;
+    return answer.serving.points.empty() ? exit_findings : exit_fine;
 }
 
 }  // namespace tilewright::cli

@@ -12,6 +12,7 @@
 #include "cli/write_configs.h"
 #include "render/answers.h"
 #include "render/units.h"
+#include "render/words.h"
 
 namespace tilewright::cli {
 namespace {
@@ -95,7 +96,9 @@ Result<int> run_search(const Arguments& arguments, Session& session) {
     answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     session.out =
         arguments.has("--json") ? render::search_json(answer) : render::search_text(answer, session.out_style);
-    return interrupted() ? exit_interrupted : exit_fine;
+    if (interrupted()) return exit_interrupted;
+    if (!answer.baseline.fits) warn(session, render::misfit_text(answer.baseline));
+    return answer.baseline.fits ? exit_fine : exit_findings;
 }
 
 }  // namespace tilewright::cli

@@ -40,6 +40,9 @@ constexpr Rule table[] = {
      checks::gemm_just_past_a_wave},
     {"TW020", "expert-width-not-aligned", "an expert's width divides by too small a power of two",
      checks::expert_width_not_aligned},
+    {"TW021", "does-not-fit-in-memory", "the step needs more memory than the GPU has", checks::does_not_fit_in_memory},
+    {"TW022", "sequence-past-positions", "the sequence is longer than the table of learned positions",
+     checks::sequence_past_positions},
 };
 
 }  // namespace

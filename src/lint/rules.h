@@ -25,5 +25,7 @@ Findings tensor_parallel_wider_than_needed(const LintInput& input);
 Findings gemm_just_past_a_tile(const LintInput& input);
 Findings gemm_just_past_a_wave(const LintInput& input);
 Findings expert_width_not_aligned(const LintInput& input);
+Findings does_not_fit_in_memory(const LintInput& input);
+Findings sequence_past_positions(const LintInput& input);
 
 }  // namespace tilewright::checks

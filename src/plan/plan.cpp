@@ -45,8 +45,8 @@ void try_stages(const Pieces& pieces, const Workload& base, const PlanSpace& spa
     const Bytes most = room(pricer.device());
     for_each_schedule(base, space, static_cast<std::int64_t>(pieces.memory.layers), [&](const Workload& work) {
         ++result.priced;
-        if (memory(pieces.memory, work).total > most) {
-            ++result.too_large;
+        if (const Bytes needed = memory(pieces.memory, work).total; needed > most) {
+            if (++result.too_large == 1 || needed < result.least) result.least = needed;
             return;
         }
         best.offer(work, step_of(pieces, work, pricer));

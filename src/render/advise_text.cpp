@@ -26,8 +26,7 @@ void append_headline(std::string& out, const Prediction& prediction, const Style
                                  bytes_text(prediction.memory.total), bytes_text(room(prediction.device)),
                                  name_of(prediction.kernels.sum.evidence)),
                      2, style);
-    if (!prediction.fits)
-        out += paint("Does not fit in memory: lower --batch, or raise --tp or --pp.", Tone::Bad, style) + "\n";
+    if (!prediction.fits) out += paint(misfit_text(prediction), Tone::Bad, style) + "\n";
     if (prediction.host_bound) {
         append_paragraph(out, host_bound_text(prediction) + " No shape helps before that.", 2, style);
     }

@@ -108,7 +108,12 @@ std::string plan_text(const PlanAnswer& answer, const Style& style) {
         2, style);
     out += "\n";
     if (found.plans.empty()) {
-        append_paragraph(out, "No plan fits: use more GPUs, or a --global-batch that they divide.", 2, style);
+        const std::string needs = found.too_large == 0
+                                      ? ""
+                                      : fmt::format(": the leanest needs {}, {} has {}", bytes_text(found.least),
+                                                    answer.device.name, room_text(answer.device));
+        append_paragraph(out, "No plan fits" + needs + ". Use more GPUs, or a --global-batch that they divide.", 2,
+                         style);
         return out;
     }
     const Plan& best = found.plans.front();

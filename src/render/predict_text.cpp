@@ -93,10 +93,7 @@ void append_totals(std::string& out, const Prediction& prediction, const Style& 
 }
 
 std::string advice(const Prediction& prediction) {
-    if (!prediction.fits) {
-        return fmt::format("Does not fit: {} needed, {} has {}. Lower --batch, or raise --tp or --pp.",
-                           bytes_text(prediction.memory.total), prediction.device.name, room_text(prediction.device));
-    }
+    if (!prediction.fits) return misfit_text(prediction);
     if (prediction.host_bound) {
         return host_bound_text(prediction);
     }

@@ -26,10 +26,7 @@ std::string verdict(const Report& report) {
         fmt::format("{} takes {} a step on {}: {} {}, {} of the chip's peak. ", prediction.shape.name,
                     time_text(prediction.time), prediction.device.name, grouped_text(prediction.tokens_per_s),
                     throughput_unit(prediction.workload), percent_text(prediction.mfu));
-    if (!prediction.fits) {
-        text += fmt::format("It does not fit: {} needed, {} there. ", bytes_text(prediction.memory.total),
-                            room_text(prediction.device));
-    }
+    if (!prediction.fits) text += misfit_text(prediction) + " ";
     return text + capital(recommendation(report.advice.found));
 }
 

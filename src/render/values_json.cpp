@@ -140,6 +140,7 @@ void write_summary(JsonWriter& json, const Prediction& prediction) {
     json.field("mfu", prediction.mfu).field("hfu", prediction.hfu);
     json.field("flops", prediction.flops.value).field("hardware_flops", prediction.hardware_flops.value);
     json.field("launches", prediction.kernels.launches).field("fits", prediction.fits);
+    write_texts(json, "notes", prediction.notes);
     write_layer(json, prediction.layer.sum);
     write_memory(json, prediction.memory, prediction.device);
     if (prediction.split) write_step_terms(json, *prediction.split);

@@ -241,6 +241,18 @@ std::string room_text(const Device& device) {
     return fmt::format("{} that may be used of {}", bytes_text(room(device)), bytes_text(device.memory));
 }
 
+std::string misfit_text(const Prediction& prediction) {
+    std::string text;
+    if (prediction.memory.total > room(prediction.device)) {
+        text = fmt::format("Does not fit: {} needed, {} has {}. Lower --batch, or raise --tp or --pp.",
+                           bytes_text(prediction.memory.total), prediction.device.name, room_text(prediction.device));
+    }
+    for (const std::string& note : prediction.notes) {
+        text += fmt::format("{}Cannot run: {}.", text.empty() ? "" : " ", note);
+    }
+    return text;
+}
+
 std::string_view priced_text(const Prediction& prediction) {
     if (prediction.scope == Scope::Layer) return "layer";
     return prediction.split ? "micro-batch on one GPU" : "step";

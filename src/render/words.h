@@ -70,6 +70,9 @@ std::array<std::pair<std::string_view, Bytes>, 12> memory_lines(const Memory& me
 /// "137 GiB that may be used of 141 GiB".
 std::string room_text(const Device& device);
 
+/// Why it cannot run, with the numbers; empty where it can.
+std::string misfit_text(const Prediction& prediction);
+
 /// What the kernels of a prediction make up: a step, a layer, or a part of the step that many share.
 std::string_view priced_text(const Prediction& prediction);
 
