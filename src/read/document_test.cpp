@@ -1,9 +1,32 @@
+// JSON and TOML as documents: kinds, order and lines are kept, and what is neither is refused.
 #include <gtest/gtest.h>
+
+#include <span>
 
 #include "read/document.h"
 
 namespace tilewright::read {
 namespace {
+
+/// A text that is no document: what is said of it, and of which line.
+struct Bad {
+    std::string text;
+    int line;
+    const char* says;
+};
+
+template <class Reader>
+void expect_refused(std::span<const Bad> rows, Reader read) {
+    for (const Bad& row : rows) {
+        SCOPED_TRACE(row.text.substr(0, 40));
+        const auto root = read(row.text, "file");
+        ASSERT_FALSE(root.ok());
+        const Problem& problem = root.problems().front();
+        EXPECT_EQ(problem.where, "file");
+        EXPECT_EQ(problem.line, row.line);
+        EXPECT_NE(problem.what.find(row.says), std::string::npos) << problem.what;
+    }
+}
 
 TEST(Json, KeepsKindsOrderAndLines) {
     const auto root = read_json("\xEF\xBB\xBF{\"b\": 1,\r\n \"a\": [true, null,\n 2.5, \"x\\u00e9\\n\"]}\n", "f");
@@ -39,13 +62,7 @@ TEST(Json, SurrogatePairsBecomeOneCharacter) {
     EXPECT_EQ(*root->as<std::string>(), "\xF0\x9F\x98\x80");
 }
 
-struct Bad {
-    std::string text;
-    int line;
-    const char* says;
-};
-
-const Bad bad[] = {
+const Bad bad_json[] = {
     {"", 0, "nothing"},
     {" \n\t", 0, "nothing"},
     {"{", 1, "key in double quotes"},
@@ -83,17 +100,7 @@ const Bad bad[] = {
     {std::string(9 << 20, ' ') + "1", 0, "bytes"},
 };
 
-TEST(Json, BadTextIsRefusedWithItsLine) {
-    for (const Bad& row : bad) {
-        SCOPED_TRACE(row.text.substr(0, 40));
-        const auto root = read_json(row.text, "f.json");
-        ASSERT_FALSE(root.ok());
-        const Problem& problem = root.problems().front();
-        EXPECT_EQ(problem.where, "f.json");
-        EXPECT_EQ(problem.line, row.line);
-        EXPECT_NE(problem.what.find(row.says), std::string::npos) << problem.what;
-    }
-}
+TEST(Json, BadTextIsRefusedWithItsLine) { expect_refused(bad_json, read_json); }
 
 TEST(Json, EveryTruncationIsRefused) {
     const std::string whole = R"({"a": [1, -2.5e3, {"b": "c\u00e9\n"}], "d": null, "e": true})";
@@ -114,6 +121,51 @@ TEST(Json, HugeObjectsTakeNoLonger) {
     for (std::size_t i = 0; i < max_document_values; ++i) values += ",0";
     EXPECT_FALSE(read_json(values + "]", "f").ok());
 }
+
+TEST(Toml, KeepsKindsOrderAndLines) {
+    const auto root =
+        read_toml("z = 1\na = 2.0\n\n[t]\nflag = true\ntext = \"é\"\nlist = [1, \"b\"]\nday = 2024-01-02\n", "f");
+    ASSERT_TRUE(root.ok()) << root.problems().front().what;
+    const Object& members = *root->as<Object>();
+    ASSERT_EQ(members.size(), 3u);
+    EXPECT_EQ(members[0].key, "z");
+    EXPECT_EQ(members[1].key, "a");
+    EXPECT_NE(members[1].value.as<double>(), nullptr);
+    const Value& table = members[2].value;
+    EXPECT_EQ(table.line, 4);
+    EXPECT_TRUE(*table.find("flag")->as<bool>());
+    EXPECT_EQ(*table.find("text")->as<std::string>(), "é");
+    EXPECT_EQ(table.find("list")->as<Array>()->size(), 2u);
+    EXPECT_EQ(table.find("list")->line, 7);
+    EXPECT_EQ(*table.find("day")->as<std::string>(), "2024-01-02");
+    EXPECT_EQ(table.find("nothing"), nullptr);
+}
+
+std::string repeated(const std::string& piece, int times) {
+    std::string out;
+    for (int i = 0; i < times; ++i) out += piece;
+    return out;
+}
+
+const Bad bad_toml[] = {
+    {"", 0, "nothing"},
+    {"a", 1, "not TOML"},
+    {"a = ", 1, "not TOML"},
+    {"a = 1\na = 2\n", 2, "not TOML"},
+    {"\n[t\n", 2, "not TOML"},
+    {"a = 9223372036854775808\n", 1, "not TOML"},
+    {"a = \"x\n\"\n", 1, "not TOML"},
+    {std::string("a = \"\0\"", 8), 1, "not UTF-8"},
+    {"a = \"\xFF\"", 1, "not UTF-8"},
+    {"a = " + repeated("[", 100'000), 1, "not TOML"},
+    {"a = " + repeated("[", 100) + repeated("]", 100), 1, "nested more than 64"},
+    {repeated("a.", 100'000) + "a = 1", 0, "dots"},
+    {repeated("a.", 1'500) + "a = 1", 1, "nested more than 64"},
+    {"[" + repeated("a.", 1'500) + "a]\nb = 1", 1, "nested more than 64"},
+    {"a = \"" + std::string(1 << 20, 'x') + "\"", 0, "bytes"},
+};
+
+TEST(Toml, BadTextIsRefusedWithItsLine) { expect_refused(bad_toml, read_toml); }
 
 }  // namespace
 }  // namespace tilewright::read
