@@ -54,6 +54,8 @@ TEST(Captures, AreReadAndPriced) {
         EXPECT_GT(prediction.high, timeline.time) << path;
         EXPECT_GT(prediction.mfu, 0) << path;
         EXPECT_LT(prediction.mfu, 1) << path;
+        EXPECT_LT(prediction.mfu, prediction.hfu * 1.05) << path << ": the model needs what was recorded";
+        EXPECT_GT(prediction.mfu, prediction.hfu * 0.5) << path;
         Seconds modules, kernels;
         for (const CapturedModule& module : prediction.modules) modules += module.forward + module.backward;
         for (const CapturedKernel& kernel : prediction.kernels) kernels += kernel.priced.total;

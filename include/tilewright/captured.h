@@ -54,9 +54,10 @@ struct CapturePrediction {
     bool host_bound = false;  ///< the GPU idles over a tenth of the step
     double host_scale = 1.0;
     double tokens_per_step = 0, tokens_per_s = 0;
-    Flops flops;
-    double mfu = 0;
-    Memory memory;  ///< at its peak; what is no weight is an activation
+    Flops flops;              ///< that the model needs where its family is known, else of the recorded ops
+    Flops hardware_flops;     ///< of the recorded ops
+    double mfu = 0, hfu = 0;  ///< these two over the data-sheet peak
+    Memory memory;            ///< at its peak; what is no weight is an activation
     bool fits = true;
 };
 

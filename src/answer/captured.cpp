@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <map>
 
+#include "tilewright/model_flops.h"
+
 namespace tilewright {
 namespace {
 
@@ -151,6 +153,17 @@ void list_kernels(const Priced& priced, CapturePrediction& prediction) {
                      [](const auto& a, const auto& b) { return a.priced.total > b.priced.total; });
 }
 
+Workload workload_of(const Capture& capture) {
+    const Phase phase = capture.phase == "train"    ? Phase::Train
+                        : capture.phase == "decode" ? Phase::Decode
+                                                    : Phase::Prefill;
+    Workload workload = in_phase({}, phase);
+    workload.batch = capture.batch;
+    workload.seq = capture.seq;
+    workload.runtime = find_runtime("huggingface").value_or(workload.runtime);  // the logits of every token
+    return workload;
+}
+
 /// The precision in which most of the arithmetic is done.
 Precision main_precision(const GraphCost& cost) {
     std::array<double, precision_count> work{};
@@ -186,10 +199,13 @@ CapturePrediction predict(const CaptureQuestion& question) {
     prediction.host_bound = prediction.timeline.idle > time * idle_share;
     const auto sequences = static_cast<double>(capture.batch);
     prediction.tokens_per_step = capture.phase == "decode" ? sequences : sequences * static_cast<double>(capture.seq);
-    prediction.flops = cost.flops;
+    prediction.hardware_flops = cost.flops;
+    prediction.flops = capture.shape ? model_flops(*capture.shape, workload_of(capture)) : cost.flops;
     if (time.value > 0) {
+        const FlopsPerSecond peak = priced.pricer().peak(main_precision(cost));
         prediction.tokens_per_s = prediction.tokens_per_step / time.value;
-        prediction.mfu = (cost.flops / time) / priced.pricer().peak(main_precision(cost));
+        prediction.mfu = (prediction.flops / time) / peak;
+        prediction.hfu = (prediction.hardware_flops / time) / peak;
     }
     Memory& memory = prediction.memory;
     memory.weights = std::min(capture.weights, capture.peak);

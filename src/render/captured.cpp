@@ -86,7 +86,8 @@ void append_totals(std::string& out, const CapturePrediction& prediction, const 
                          ? ""
                          : fmt::format(", {:.3g} times as long as on the machine measured", prediction.host_scale))});
     if (prediction.tokens_per_step > 0) table.row({"throughput", grouped_text(prediction.tokens_per_s), "tokens/s"});
-    table.row({"MFU", percent_text(prediction.mfu), rate_text(prediction.flops / timeline.time)});
+    table.row({"MFU", percent_text(prediction.mfu),
+               fmt::format("{}; HFU {}", rate_text(prediction.flops / timeline.time), percent_text(prediction.hfu))});
     table.row({"memory",
                {bytes_text(prediction.memory.total), prediction.fits ? Tone::Plain : Tone::Bad},
                fmt::format("of {}; tensors and workspaces at their peak {}", room_text(prediction.device),
@@ -164,6 +165,7 @@ std::string captured_json(const CapturePrediction& prediction) {
     json.field("host_time_s", timeline.host_time.value).field("host_bound", prediction.host_bound);
     json.field("host_scale", prediction.host_scale);
     json.field("tokens_per_s", prediction.tokens_per_s).field("flops", prediction.flops.value);
+    json.field("hardware_flops", prediction.hardware_flops.value).field("hfu", prediction.hfu);
     json.field("mfu", prediction.mfu).field("fits", prediction.fits);
     write_memory(json, prediction.memory, prediction.device);
     json.field("launches", prediction.launches).field("views", prediction.views);
