@@ -139,17 +139,6 @@ void add_saved(const OpGraph& graph, double layer_input, MemoryPieces& pieces) {
     }
 }
 
-/// Elements of a token that a layer keeps more under autocast. The stream and norms are fp32, and every product that
-/// reads a norm casts its output for itself: together a tensor for each such product. So are the ops of an activation
-/// that is in pieces, which keep three more.
-double kept_by_autocast(const Builder& b) {
-    const Shape& s = b.shape;
-    const bool gated = s.mlp == MlpKind::Gated;
-    const double readers = (b.runtime.joins_qkv ? 1 : 3) + (gated && !b.runtime.joins_gate ? 2 : 1);
-    const double pieces = !gated && in_pieces(b.runtime) ? 3 * static_cast<double>(s.ffn) : 0;
-    return readers * static_cast<double>(s.hidden) + pieces;
-}
-
 /// Parameters by where they lie; a tied table counts at both ends.
 void count_by_part(const Shape& local, MemoryPieces& pieces) {
     const ParameterCount count = count_parameters(local);
@@ -200,13 +189,11 @@ double gradient_bytes(const Workload& work) {
     return work.master == MasterWeights::Fp32 ? sizeof(float) : storage_bytes(work.precision);
 }
 
-/// Whether weights are fp32 themselves, and cast to the products' type in every forward pass.
+/// Whether weights are fp32 themselves, and cast to the products' type in every forward pass; the runtime lists the
+/// casts, and what they keep.
 bool casts_weights(const Workload& work) {
     return trains(work) && work.master == MasterWeights::Fp32 && runtime_of(work.runtime).memory.wide_weights;
 }
-
-/// Whether what autocast keeps is among what the kernels of the runtime keep.
-bool lists_casts(const Workload& work) { return runtime_of(work.runtime).autocast.has_value(); }
 
 /// Whether gradients outlive the step: summed over micro-batches, in a buffer beside an fp32 copy as in Megatron-LM, or
 /// in the buckets of PyTorch's DistributedDataParallel. Else zero_grad's set_to_none frees them.
@@ -246,13 +233,6 @@ Memory states(const Stage& stage, const MemoryPieces& pieces, const Workload& wo
     return m;
 }
 
-/// Weights in the products' type that autocast has made and the backward pass still needs.
-double casts(const Stage& stage, const MemoryPieces& pieces, const Workload& work) {
-    if (!casts_weights(work) || lists_casts(work)) return 0;
-    const double layers = (pieces.layer_parameters + pieces.routed_parameters) * stage.layers / pieces.layers;
-    return storage_bytes(work.precision) * (layers + stage.head_parameters);
-}
-
 /// The most is held at the loss, in the last layer's backward pass, or after the backward pass, when activations are
 /// gone. Gradients that were freed between steps come as activations go, the head's first; last a tied table's, whose
 /// two parts are there beside their sum.
@@ -264,7 +244,7 @@ Memory memory_of(const Stage& stage, const MemoryPieces& pieces, const Workload&
     loss.logits = {stage.logits_saved + stage.head_transient};
     if (trains(work)) {
         const double kept = pieces.layer_saved[static_cast<std::size_t>(work.recompute)] * stage.layers / pieces.layers;
-        const Bytes of_layers{stage.in_flight * kept + stage.embedding_saved + casts(stage, pieces, work)};
+        const Bytes of_layers{stage.in_flight * kept + stage.embedding_saved};
         layer.activations += of_layers;
         loss.activations = of_layers + Bytes{stage.head_saved - stage.logits_saved};
         // a layer made again is whole for a while
@@ -319,12 +299,6 @@ MemoryPieces memory_pieces(const Shape& shape, const Workload& workload, const C
     pieces.routed_parameters /= static_cast<double>(workload.parallel.ep);
     add_saved(graph, sizes.training ? input * pieces.layers : 0.0, pieces);
     if (sizes.training) pieces.embedding_saved += alibi_mask(sizes);
-    if (casts_weights(workload) && !lists_casts(workload)) {
-        const double more = kept_by_autocast(sizes) * static_cast<double>(sizes.tokens) * sizes.element;
-        for (Recompute mode : {Recompute::None, Recompute::Selective}) {
-            pieces.layer_saved[static_cast<std::size_t>(mode)] += more * pieces.layers;
-        }
-    }
     pieces.layer_transient = serving_transient(shape, workload, transient(graph, Part::Layer));
     pieces.head_transient = transient(graph, Part::Head);
     pieces.kv_cache = kv_cache(local, workload).value;

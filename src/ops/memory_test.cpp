@@ -84,9 +84,10 @@ TEST(Memory, KeepsEighteenBytesAParameterBesideAnFp32Copy) {
     EXPECT_EQ((m.weights + m.gradients + m.optimizer).value, 18 * parameters(gpt2()));
 }
 
-/// PyTorch's own way: the weights are fp32, and autocast makes copies for the products that live through the step.
+/// The weights are fp32, and autocast makes copies for the products that live through the step.
 TEST(Memory, KeepsTwelveBytesAParameterAndCastsUnderAutocast) {
     Workload work;
+    work.runtime = RuntimeId::HuggingFace;
     work.master = MasterWeights::Fp32;
     const double n = parameters(gpt2());
     const Memory m = memory(gpt2(), work, cudnn);
