@@ -110,18 +110,12 @@ void reduce(const Operands& operands, Kernels& kernels) {
     append_stream(operands, stream(kind, from, operands.read(), operands.written()), kernels);
 }
 
-/// A kernel of whole rows: norms, softmax, the loss.
-void rows(const Operands& operands, StreamKind kind, Kernels& kernels) {
+/// A kernel of whole rows: norms, softmax, the loss. The gradients of a norm's weights read both operands again.
+template <StreamKind kind, int reads = 1>
+void whole_rows(const Operands& operands, Kernels& kernels) {
     const CapturedTensor* shaped = largest(operands);
     if (shaped == nullptr || elements(*shaped) < 1) return;
-    append_stream(operands, stream(kind, *shaped, operands.read(), operands.written()), kernels);
-}
-
-/// The gradients of a norm's weights read both operands again.
-void norm_backward(const Operands& operands, StreamKind kind, Kernels& kernels) {
-    const CapturedTensor* shaped = largest(operands);
-    if (shaped == nullptr || elements(*shaped) < 1) return;
-    append_stream(operands, stream(kind, *shaped, operands.read() * 2.0, operands.written()), kernels);
+    append_stream(operands, stream(kind, *shaped, operands.read() * reads, operands.written()), kernels);
 }
 
 /// Rows of a table by an index; those that are asked for again are at hand.
@@ -156,9 +150,6 @@ void adamw(const Operands& operands, Kernels& kernels) {
                   kernels);
 }
 
-/// The gradient of the loss by the log-probabilities is zero but for one element a row.
-void loss_backward(const Operands& operands, Kernels& kernels) { fill(operands, kernels); }
-
 /// The loss reads one element a row.
 void loss_forward(const Operands& operands, Kernels& kernels) {
     const CapturedTensor* probabilities = operands.tensor(0);
@@ -177,15 +168,6 @@ template <StreamKind kind>
 void each(const Operands& operands, Kernels& kernels) {
     pointwise(operands, kind, kernels);
 }
-template <StreamKind kind>
-void whole_rows(const Operands& operands, Kernels& kernels) {
-    rows(operands, kind, kernels);
-}
-template <StreamKind kind>
-void whole_rows_backward(const Operands& operands, Kernels& kernels) {
-    norm_backward(operands, kind, kernels);
-}
-
 constexpr auto plain = each<StreamKind::Pointwise>;
 constexpr auto activation = each<StreamKind::Activation>;
 constexpr auto activation_backward = each<StreamKind::ActivationBackward>;
@@ -196,7 +178,7 @@ constexpr Entry table[] = {
     {"_fused_adam", adamw},
     {"_fused_adamw", adamw},
     {"_fused_rms_norm", whole_rows<StreamKind::RmsNorm>},
-    {"_fused_rms_norm_backward", whole_rows_backward<StreamKind::RmsNormBackward>},
+    {"_fused_rms_norm_backward", whole_rows<StreamKind::RmsNormBackward, 2>},
     {"_log_softmax", whole_rows<StreamKind::Loss>},
     {"_log_softmax_backward_data", whole_rows<StreamKind::LossGradient>},
     {"_safe_softmax", whole_rows<StreamKind::Softmax>},
@@ -263,15 +245,15 @@ constexpr Entry table[] = {
     {"native_dropout", plain},
     {"native_dropout_backward", plain},
     {"native_group_norm", whole_rows<StreamKind::Norm>},
-    {"native_group_norm_backward", whole_rows_backward<StreamKind::NormBackward>},
+    {"native_group_norm_backward", whole_rows<StreamKind::NormBackward, 2>},
     {"native_layer_norm", whole_rows<StreamKind::Norm>},
-    {"native_layer_norm_backward", whole_rows_backward<StreamKind::NormBackward>},
+    {"native_layer_norm_backward", whole_rows<StreamKind::NormBackward, 2>},
     {"ne", plain},
     {"neg", plain},
     {"new_full", fill},
     {"new_ones", fill},
     {"new_zeros", fill},
-    {"nll_loss_backward", loss_backward},
+    {"nll_loss_backward", fill},  // zero but for one element a row
     {"nll_loss_forward", loss_forward},
     {"normal", fill},
     {"ones", fill},
