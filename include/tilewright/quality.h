@@ -12,6 +12,7 @@ namespace tilewright {
 /// What the law looks at.
 struct LossTraits {
     double aspect = 0.0;           ///< hidden over layers
+    double layers = 0.0;           ///< fewer than three fall off the law
     double head = 0.0;             ///< head size
     double ratio = 0.0;            ///< MLP width over hidden; of a gated MLP by its weights, so half as much again
     double kv_width = 0.0;         ///< kv heads over heads
@@ -28,12 +29,13 @@ struct LossChange {
     double low = 0.0;    ///< 90% interval, wider the further the question lies beyond the runs
     double high = 0.0;
     double beyond = 1.0;                ///< how many times past the sizes and shapes that were trained; 1 within them
-    std::string_view limit;             ///< what lies furthest beyond: "size", "aspect", …; empty within
+    std::string_view limit;             ///< what lies furthest beyond: "aspect", "head", …; empty within
+    bool tried = true;                  ///< runs varied every trait that moves; `limit` names one that they did not
     bool known = true;                  ///< false of what no run is like: a mixture of experts, latent attention
     static constexpr double far = 2.0;  ///< beyond that many times the runs the law does not reach
     static constexpr double harmless = 0.005;  ///< what counts as free
 
-    bool reaches() const { return known && beyond <= far; }
+    bool reaches() const { return known && tried && beyond <= far; }
     /// The whole interval lies below half a percent more loss, and the law reaches there.
     bool free() const { return reaches() && high <= harmless; }
 };
@@ -44,12 +46,13 @@ public:
     explicit LossLaw(const Shape& baseline);
 
     bool known() const { return known_; }
+    const LossTraits& baseline() const { return baseline_; }
     LossChange change(const Shape& other) const;
     LossChange change(const LossTraits& other) const;
-    /// Its middle alone.
-    double expected(const LossTraits& other) const;
-    /// Tokens that reach the baseline's loss after such a change of it, over the baseline's.
-    double tokens(double change) const;
+    /// The middle of ln(loss) less the baseline's: a sum over traits, and linear in ln(params).
+    double log_change(const LossTraits& other) const;
+    /// Tokens that reach the baseline's loss, over the baseline's, where ln(loss) differs by so much at equal tokens.
+    double tokens(double log_change) const;
 
 private:
     static constexpr std::size_t terms = 13;

@@ -54,6 +54,7 @@ LossTraits loss_traits(const Shape& shape) {
     const ParameterCount params = count_parameters(shape);
     const bool gated = shape.mlp == MlpKind::Gated;
     return {.aspect = over(shape.hidden, shape.layers),
+            .layers = static_cast<double>(shape.layers),
             .head = static_cast<double>(shape.head_dim),
             .ratio = over(shape.ffn, shape.hidden) * (gated ? 1.5 : 1.0),
             .kv_width = over(shape.kv_heads, shape.heads),
@@ -94,56 +95,92 @@ LossLaw::Terms LossLaw::differences(const LossTraits& other) const {
             2.0 * size_ * params};
 }
 
-double LossLaw::expected(const LossTraits& other) const {
+/// A term that no run varied at about this size says nothing: the expectation is no change, the interval stays.
+double LossLaw::log_change(const LossTraits& other) const {
     const Terms x = differences(other);
     double sum = 0.0;
-    for (std::size_t i = 0; i < terms; ++i) sum += fitted_terms[i].weight * x[i];
-    return std::expm1(sum);
+    for (std::size_t i = 0; i < terms; ++i) {
+        const FittedTerm& term = fitted_terms[i];
+        const bool reached =
+            term.largest > 0.0 && past(baseline_.params, term.smallest, term.largest) <= LossChange::far;
+        if (reached || i >= Params) sum += term.weight * x[i];
+    }
+    return sum;
 }
 
-double LossLaw::tokens(double change) const { return std::exp(std::log1p(change) / exponent_); }
+double LossLaw::tokens(double log_change) const { return std::exp(log_change / exponent_); }
 
 LossChange LossLaw::change(const Shape& other) const { return change(loss_traits(other)); }
 
-LossChange LossLaw::change(const LossTraits& other) const {
+namespace {
+
+/// A change seen against what the runs vary: which traits they did not try, and how far beyond them others lie.
+class Reach {
+public:
+    explicit Reach(double params) : params_(params) {}
+
+    /// How many times further the interval of a trait's terms is, once for each factor e beyond.
+    double widening(const FittedTerm& term, double value) {
+        if (term.largest == 0.0) {
+            untried(term.name);
+            return 1.0;
+        }
+        const double by_value = past(value, term.low, term.high), by_size = past(params_, term.smallest, term.largest);
+        look(term.name, by_value * by_size);
+        return 1.0 + std::log(by_value * by_size);
+    }
+    void untried(std::string_view what) {
+        found.tried = false;
+        found.limit = what;
+    }
+
     LossChange found;
-    found.known = known_;
-    if (!known_) return found;
-    const Terms x = differences(other);
-    const auto look = [&](std::string_view what, double times) {
+
+private:
+    void look(std::string_view what, double times) {
         if (times <= found.beyond) return;
         found.beyond = times;
-        found.limit = what;
-    };
-    constexpr double untried = 1000.0;  // what no run varied
-    const auto range = [&](Place place, double LossTraits::*trait) {
-        const FittedTerm& term = fitted_terms[place];
-        if (std::abs(x[place]) < nothing) return;
-        if (term.largest == 0.0) return look(term.name, untried);
-        look(term.name, past(other.*trait, term.low, term.high));
-        look("size", past(baseline_.params, term.smallest, term.largest));
-    };
-    range(Aspect, &LossTraits::aspect);
-    range(Head, &LossTraits::head);
-    range(Ratio, &LossTraits::ratio);
-    range(KvWidth, &LossTraits::kv_width);
-    for (const Place form : {Gated, Parallel}) {
-        if (x[form] != 0.0) look(fitted_terms[form].name, fitted_terms[form].largest == 0.0 ? untried : 1.0);
+        if (found.tried) found.limit = what;
     }
-    if (std::abs(std::log(other.attention_width / baseline_.attention_width)) > nothing) {
-        look("attention width", untried);
-    }
+
+    double params_;
+};
+
+}  // namespace
+
+LossChange LossLaw::change(const LossTraits& other) const {
+    Reach reach(baseline_.params);
+    reach.found.known = known_;
+    if (!known_) return reach.found;
+    const Terms x = differences(other);
+    Terms wide = x;
+    const auto widen = [&](Place first, std::size_t many, double value) {
+        if (std::abs(x[first]) < nothing) return;
+        const double times = reach.widening(fitted_terms[first], value);
+        for (std::size_t i = first; i < first + many; ++i) wide[i] *= times;
+    };
+    widen(Aspect, 4, other.aspect);
+    widen(Head, 2, other.head);
+    widen(Ratio, 2, other.ratio);
+    widen(KvWidth, 1, other.kv_width);
+    widen(Gated, 1, 1.0);
+    widen(Parallel, 1, 1.0);
+    widen(Params, 2, 1.0);
+    const double heads = std::log(other.attention_width / baseline_.attention_width);
+    if (std::abs(heads) > nothing) reach.untried("attention width");
+    constexpr double fewest_layers = 3.0;  // as bench/quality/law.py has it
+    if (std::min(other.layers, baseline_.layers) < fewest_layers) reach.untried("fewer than three layers");
     double variance = 0.0, length = 0.0;
     for (std::size_t i = 0; i < terms; ++i) {
-        length += square(x[i]);
-        for (std::size_t j = 0; j < terms; ++j) variance += x[i] * fitted_covariance[i * terms + j] * x[j];
+        length += square(wide[i]);
+        for (std::size_t j = 0; j < terms; ++j) variance += wide[i] * fitted_covariance[i * terms + j] * wide[j];
     }
     variance += square(fitted_runs.left_over) * std::min(1.0, length);  // two like shapes have the same left over
-    const double half = fitted_runs.student * std::sqrt(variance) * (1.0 + std::log(found.beyond));
-    found.value = expected(other);
-    found.low = (1.0 + found.value) * std::exp(-half) - 1.0;
-    found.high = (1.0 + found.value) * std::exp(half) - 1.0;
-    return found;
+    const double half = fitted_runs.student * std::sqrt(variance), middle = log_change(other);
+    reach.found.value = std::expm1(middle);
+    reach.found.low = std::expm1(middle - half);
+    reach.found.high = std::expm1(middle + half);
+    return reach.found;
 }
 
 LawEvidence law_evidence() {

@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+"""The pictures of docs/quality.md from results.jsonl, gemstones.csv and the law: docs/quality-aspect.svg (loss against width over
+depth, by size) and docs/quality-time.svg (loss against seconds of training).
+
+    python3 bench/quality/plot.py            # standard library alone"""
+import collections
+import math
+import statistics
+
+import law
+import runs
+
+DOCS = runs.HERE.parent.parent / "docs"
+COLOURS = ["#1f6fb4", "#c8641e", "#2d8a4e", "#a03a78", "#6b6b6b", "#8a7400"]
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760, 440, 62, 190, 46, 56
+
+
+class Picture:
+    """Axes with a legend at the right; x may be logarithmic."""
+
+    def __init__(self, title, labels, x, y, logarithmic):
+        self.x, self.y, self.logarithmic = x, y, logarithmic
+        self.parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" font-family="sans-serif" font-size="12">',
+                      f"<title>{title}</title>", f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#fff"/>',
+                      f'<text x="{LEFT}" y="22" font-size="15" fill="#222">{title}</text>',
+                      f'<text x="{(LEFT + WIDTH - RIGHT) / 2}" y="{HEIGHT - 14}" text-anchor="middle" fill="#444">{labels[0]}</text>',
+                      f'<text transform="translate(16 {(TOP + HEIGHT - BOTTOM) / 2}) rotate(-90)" text-anchor="middle" fill="#444">{labels[1]}</text>']
+        self.named = 0
+
+    def at(self, x, y):
+        along = [math.log(v) if self.logarithmic else v for v in (x, *self.x)]
+        across = (along[0] - along[1]) / (along[2] - along[1])
+        return LEFT + across * (WIDTH - LEFT - RIGHT), HEIGHT - BOTTOM - (y - self.y[0]) / (self.y[1] - self.y[0]) * (HEIGHT - TOP - BOTTOM)
+
+    def ticks(self, xs, ys, y_text):
+        for x in xs:
+            px, py = self.at(x, self.y[0])
+            self.parts.append(f'<path d="M{px:.1f} {TOP}V{py:.1f}" stroke="#eee"/><text x="{px:.1f}" y="{py + 18:.1f}" text-anchor="middle" fill="#444">{x:g}</text>')
+        for y in ys:
+            px, py = self.at(self.x[0], y)
+            self.parts.append(f'<path d="M{px:.1f} {py:.1f}H{WIDTH - RIGHT}" stroke="#eee"/><text x="{px - 8:.1f}" y="{py + 4:.1f}" text-anchor="end" fill="#444">{y_text(y)}</text>')
+
+    def inside(self, point):
+        return self.x[0] <= point[0] <= self.x[1] and self.y[0] <= point[1] <= self.y[1]
+
+    def name(self, text, colour, hollow=False):
+        y = TOP + 8 + 20 * self.named
+        self.named += 1
+        fill = "#fff" if hollow else colour
+        self.parts.append(f'<circle cx="{WIDTH - RIGHT + 16}" cy="{y}" r="4" fill="{fill}" stroke="{colour}" stroke-width="1.5"/>'
+                          f'<text x="{WIDTH - RIGHT + 27}" y="{y + 4}" fill="#222">{text}</text>')
+
+    def points(self, points, colour, hollow=False):
+        for point in filter(self.inside, points):
+            px, py = self.at(*point)
+            self.parts.append(f'<circle cx="{px:.1f}" cy="{py:.1f}" r="4" fill="{"#fff" if hollow else colour}" stroke="{colour}" stroke-width="1.5"/>')
+
+    def line(self, points, colour, dashed=False):
+        inside = [self.at(*point) for point in points if self.inside(point)]
+        if inside:
+            dash = ' stroke-dasharray="5 4"' if dashed else ""
+            path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in inside)
+            self.parts.append(f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="1.5"{dash}/>')
+
+    def save(self, name):
+        (DOCS / name).write_text("\n".join([*self.parts, "</svg>"]) + "\n")
+
+
+def percent(y):
+    return f"{y:+g}%" if y else "0"
+
+
+def law_curve(fit, millions):
+    """Loss over that at width over depth 64, in percent, against width over depth, of a model of so many parameters."""
+    weights = dict(zip(law.TERMS, fit.weights))
+    n = math.log(millions / 20)
+
+    def change(ratio):
+        a = math.log(ratio / 64)
+        return 100 * math.expm1(a * (weights["aspect"] + n * weights["aspect*size"]) + a * a * (weights["aspect^2"] + n * weights["aspect^2*size"]))
+
+    return [(ratio, change(ratio)) for ratio in (4 * 1.1**i for i in range(49))]
+
+
+def aspect_picture(results):
+    """Ours in percent of the size's baseline; Gemstones in percent of what the law gives a shape of that size at 64."""
+    fit, observations = law.fitted()
+    picture = Picture("Loss at equal parameters and tokens against width over depth", ("hidden / layers", "loss against the usual shape"),
+                      (4, 400), (-2, 12), True)
+    picture.ticks([4, 8, 16, 32, 64, 128, 256], range(-2, 13, 2), percent)
+    by_size = collections.defaultdict(list)
+    for run in law.best_rates(results):
+        if run["group"] in ("aspect", "rate", "noise", "pair") and not run["name"].startswith("leaky"):
+            by_size[run["size"]].append(run)
+    colours = iter(COLOURS)
+    for size, group in sorted(by_size.items(), key=lambda item: runs.size_rank(item[0])):
+        colour, base = next(colours), statistics.mean(run["val_loss"] for run in group if run["name"] == "base")
+        picture.points([(run["hidden"] / run["layers"], 100 * (run["val_loss"] / base - 1)) for run in group], colour)
+        picture.name(f"{size.upper()[:-1]} M, trained", colour)
+        picture.line(law_curve(fit, runs.size_rank(size)), colour)
+    for (low, high), colour in zip(((2e7, 3e8), (3e8, 3e9)), colours):
+        points = []
+        for where, run in observations:
+            if law.source(where) == "gemstones" and low <= run["params_outside_embeddings"] < high:
+                usual = run | {"hidden": 64 * run["layers"]}
+                points.append((run["hidden"] / run["layers"], 100 * math.expm1(math.log(run["val_loss"]) - fit.predicted(where, usual))))
+        picture.points(points, colour, hollow=True)
+        picture.name(f"Gemstones {low / 1e6:.0f} to {high / 1e6:.0f} M", colour, hollow=True)
+        picture.line(law_curve(fit, math.sqrt(low * high) / 1e6), colour, dashed=True)
+    picture.parts.append(f'<text x="{WIDTH - RIGHT + 10}" y="{HEIGHT - BOTTOM}" fill="#444" font-size="11">lines: the fitted law</text>')
+    picture.save("quality-aspect.svg")
+
+
+def time_picture(results):
+    """Validation loss at each quarter of the smallest size's runs that had the machine to themselves."""
+    size = min((run["size"] for run in results), key=runs.size_rank)
+    alone = {}
+    for run in law.best_rates(results):
+        if run["size"] == size and not run["beside_compiler"] and run["group"] in ("aspect", "noise", "pair", "head"):
+            alone.setdefault(run["name"], run)
+    shown = sorted(alone.values(), key=lambda run: run["val_loss"])
+    shown = [run for run in shown if run["val_loss"] < 1.15 * shown[0]["val_loss"]][:6]
+    curves = [[(seconds, loss) for _, seconds, loss in run["validation"]] for run in shown]
+    last, least = max(curve[-1][0] for curve in curves), min(curve[-1][1] for curve in curves)
+    picture = Picture(f"Loss against time on one H200, {size.upper()[:-1]} M parameters outside the embeddings", ("seconds of training", "validation loss (nats per token)"),
+                      (0, 1.05 * last), (math.floor(20 * least) / 20, 2.3), False)
+    ys = [round(picture.y[0] + 0.1 * i, 2) for i in range(round((2.3 - picture.y[0]) / 0.1) + 1)]
+    picture.ticks(range(0, int(1.05 * last) + 1, 20), ys, lambda y: f"{y:.2f}")
+    for run, curve, colour in zip(shown, curves, COLOURS):
+        picture.line(curve, colour)
+        picture.points(curve, colour)
+        picture.name(f"{run['name']}: {run['hidden']} x {run['layers']}, {curve[-1][1]:.3f}", colour)
+    picture.save("quality-time.svg")
+
+
+def main():
+    results = [run for run in runs.read_results(runs.HERE / "results.jsonl") if run["status"] == "ok"]
+    aspect_picture(results)
+    time_picture(results)
+
+
+if __name__ == "__main__":
+    main()
