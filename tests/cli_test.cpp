@@ -310,7 +310,7 @@ Outcome interrupt_when_it_speaks(std::vector<std::string> arguments) {
 
 TEST(Cli, AnInterruptedSearchShowsTheBestSoFarAndExits130) {
     const Outcome seen = interrupt_when_it_speaks({"tilewright", "search", "gpt3-6.7b", "--gpu", "h200", "--step",
-                                                   "ffn=1,hidden=8", "--tolerance", "0.05", "--fewer-kv-heads"});
+                                                   "ffn=1,hidden=8", "--tolerance", "0.05", "--kv-bytes", "0"});
     EXPECT_EQ(seen.code, 130);
     EXPECT_NE(seen.out.find("Interrupted: "), std::string::npos) << seen.out << seen.err;
     EXPECT_NE(seen.out.find("Recommendation: "), std::string::npos);

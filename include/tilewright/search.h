@@ -12,16 +12,26 @@
 #include <vector>
 
 #include "tilewright/cost.h"
+#include "tilewright/names.h"
+#include "tilewright/quality.h"
 #include "tilewright/shape.h"
 #include "tilewright/workload.h"
 
 namespace tilewright {
 
-/// What a search may turn; the first seven are dimensions of the shape.
-enum class Knob { Hidden, Layers, Heads, KvHeads, HeadDim, Ffn, Vocab, Mlp, Block, Batch, Tp };
+/// What a search may turn; the first seven are dimensions of the shape. Of a mixture of experts Ffn is the width of a
+/// routed expert.
+enum class Knob { Hidden, Layers, Heads, KvHeads, HeadDim, Ffn, Vocab, Mlp, Block, Batch, Tp, Experts, TopK, Shared };
 inline constexpr std::size_t axis_count = 7;
-inline constexpr std::array<std::string_view, 11> knob_names{"hidden", "layers", "heads", "kv_heads", "head_dim", "ffn",
-                                                             "vocab",  "mlp",    "block", "batch",    "tp"};
+inline constexpr std::array<std::string_view, 14> knob_names{"hidden", "layers",  "heads", "kv_heads",  "head_dim",
+                                                             "ffn",    "vocab",   "mlp",   "block",     "batch",
+                                                             "tp",     "experts", "top_k", "shared_ffn"};
+
+/// What the best shape has least of: time to the loss that the baseline reaches, or time of a step.
+enum class Objective { Loss, Step };
+template <>
+inline constexpr std::array<NameTable<Objective>, 2> names<Objective>{
+    {{"loss", Objective::Loss}, {"step", Objective::Step}}};
 
 /// What one dimension may be. The baseline's own value is always allowed.
 struct Axis {
@@ -43,13 +53,15 @@ struct Between {
 /// What keeps a model as good as the baseline; docs/quality.md has the source of each. A baseline outside a range
 /// widens it.
 struct Guards {
-    Between params{0.99, 1.01};         ///< parameter count over the baseline's
+    Between params{0.9975, 1.01};       ///< parameter count over the baseline's
+    Between blocks{0.9975, 1.01};       ///< the same outside the embeddings; of experts also of those a token visits
     double max_flops = 1.03;            ///< FLOPs per token over the baseline's
     Between aspect{0.5, 2.0};           ///< hidden / layers over the baseline's
     Between mlp_ratio{2.0, 5.4};        ///< ffn / hidden of a plain MLP; a gated one has two thirds of it
     Between attention_width{1.0, 1.0};  ///< heads * head_dim / hidden over the baseline's
     double min_depth = 0.5;             ///< layers over the baseline's
-    bool fewer_kv_heads = false;        ///< than the baseline has
+    double kv = 1.0;                    ///< least KV cache of a token over the baseline's; in training, least width of
+                                        ///< k and v over hidden
 };
 
 /// What is held instead of the parameter count. Within a time or a memory the largest shape is sought, at equal FLOPs
@@ -68,7 +80,9 @@ struct SearchOptions {
     std::vector<std::int64_t> tps;
     Guards guards;
     Budget budget;
-    std::size_t keep = 5;  ///< shapes of each kind
+    Objective objective = Objective::Loss;  ///< outside training, and where the law knows nothing, it is the step
+    bool exact = false;                     ///< round sizes are not preferred among shapes that are alike to 0.3%
+    std::size_t keep = 5;                   ///< shapes of each kind
 
     Axis& axis(Knob knob) { return axes[static_cast<std::size_t>(knob)]; }
     const Axis& axis(Knob knob) const { return axes[static_cast<std::size_t>(knob)]; }
@@ -76,12 +90,12 @@ struct SearchOptions {
 
 /// What a person asks of a search; `options_of` says what that means for a baseline.
 struct SearchRequest {
-    SearchOptions options;        ///< what is said outright: ranges, steps, guards, budget
-    std::vector<Knob> fix;        ///< dimensions that stay
-    std::vector<Knob> only;       ///< those that may change; empty: all
-    double tolerance = 0.01;      ///< of the parameter count
-    std::optional<Between> size;  ///< parameters, instead of about the baseline's
-    bool own_max_flops = false;   ///< the guard on FLOPs is as asked for, and does not follow the size
+    SearchOptions options;            ///< what is said outright: ranges, steps, guards, budget
+    std::vector<Knob> fix;            ///< dimensions that stay
+    std::vector<Knob> only;           ///< those that may change; empty: all
+    std::optional<double> tolerance;  ///< of the parameter count; empty: 0.25% below to 1% above
+    std::optional<Between> size;      ///< parameters, instead of about the baseline's
+    bool own_max_flops = false;       ///< the guard on FLOPs is as asked for, and does not follow the size
 };
 
 /// Problems name the field that is wrong.
@@ -108,9 +122,16 @@ struct Candidate {
     double speedup = 1.0;  ///< baseline time over this one at equal tokens and GPUs; of a basket, the weighted one
     double low = 1.0;      ///< 90% interval of the speed-up
     double high = 1.0;
-    std::vector<double> by_target;  ///< the speed-up on each GPU of a basket
+    std::vector<double> by_target;         ///< the speed-up on each GPU of a basket
+    double speedup_at_equal_params = 1.0;  ///< the speed-up times the parameters over the baseline's
+    double gain = 1.0;                     ///< what it is ranked by: the speed-up, or that to the baseline's loss
+    LossChange loss;                       ///< at equal tokens
+    double to_loss = 1.0;                  ///< the baseline's time to its loss over this shape's; 90% interval
+    double to_loss_low = 1.0;
+    double to_loss_high = 1.0;
     std::int64_t params = 0;
     double parameter_change = 0.0;     ///< relative to the baseline
+    double block_change = 0.0;         ///< of the parameters outside the embeddings
     double flops_change = 0.0;         ///< per token
     Bytes kv_per_token;                ///< of the KV cache, the whole model's
     int knobs = 0;                     ///< how many were turned
@@ -119,6 +140,8 @@ struct Candidate {
 
     /// The interval lies above one.
     bool proven() const { return low > 1.0; }
+    /// The baseline's depth, or one of which the law says that it costs no loss.
+    bool keeps_depth = true;
 };
 
 struct SearchResult {
@@ -127,10 +150,12 @@ struct SearchResult {
     bool exhaustive = true;                  ///< every shape of the space was priced: the first free one is the optimum
     std::vector<Candidate> one_knob;         ///< the best of each single knob, best first
     std::vector<Candidate> two_knobs;        ///< the best of each pair
+    std::vector<Candidate> safe_depth;       ///< the best that keeps its depth, or moves it where that costs no loss
     std::vector<Candidate> candidates;       ///< the best of each family (hidden size and heads), best first
     std::vector<Candidate> parameter_front;  ///< no other is faster with a smaller change of the parameter count
     std::vector<Candidate> kv_front;         ///< no other is faster with a smaller KV cache
-    std::optional<Candidate> recommended;    ///< of equal size; empty: keep the baseline
+    std::optional<Candidate> recommended;    ///< of equal size and safe depth; empty: keep the baseline
+    Objective objective = Objective::Step;   ///< what `gain` is
 
     /// Null when nothing is better than the baseline.
     const Candidate* best() const { return candidates.empty() ? nullptr : candidates.data(); }
@@ -142,12 +167,14 @@ struct CandidateKind {
     const std::vector<Candidate>& list;
 };
 
-/// The smallest change first: "one knob", "two knobs", "free".
-std::array<CandidateKind, 3> kinds(const SearchResult& found);
+/// The smallest change first: "one knob", "two knobs", "safe depth", "free".
+std::array<CandidateKind, 4> kinds(const SearchResult& found);
 
-/// A shape of the space as the walk knows it: its sizes and its score, baseline over shape inverted (lower is better).
+/// A shape of the space as the walk knows it: its sizes and its score (lower is better): time over the baseline's, to
+/// the baseline's loss where that is the objective, with up to 0.3% on top for sizes that are not round.
 struct ScoredShape {
     double score = std::numeric_limits<double>::infinity();
+    double time = 0.0;                            ///< of its step over the baseline's, at equal tokens and GPUs
     std::uint32_t turned = 0;                     ///< a bit for each Knob
     std::uint32_t variant = 0;                    ///< which of the space's workloads and switches
     std::array<std::int64_t, axis_count> size{};  ///< by Knob
@@ -167,6 +194,7 @@ struct Kept {
     std::vector<ScoredShape> by_knobs;        ///< the best of each set of one or two knobs, by that set
     std::array<ScoredShape, bins> by_change;  ///< the best within that share of the largest parameter change
     std::vector<ScoredShape> by_cache;        ///< rising cache, falling score
+    ScoredShape safe_depth;                   ///< the best of those
 
     void merge(const Kept& other, std::size_t keep);
 };

@@ -213,9 +213,13 @@ private:
         take_between("--attention-width", guards.attention_width);
         guards.max_flops = arguments_.real("--max-flops").value_or(guards.max_flops);
         guards.min_depth = arguments_.real("--min-depth").value_or(guards.min_depth);
-        guards.fewer_kv_heads = arguments_.has("--fewer-kv-heads");
+        guards.kv = arguments_.real("--kv-bytes").value_or(guards.kv);
         request_.own_max_flops = arguments_.has("--max-flops");
-        request_.tolerance = arguments_.real("--tolerance").value_or(request_.tolerance);
+        request_.tolerance = arguments_.real("--tolerance");
+        options_.exact = arguments_.has("--exact");
+        if (const auto word = arguments_.text("--objective")) {
+            options_.objective = find_named<Objective>(*word).value_or(options_.objective);
+        }
     }
 
     /// Guards that another way of holding the size leaves without a meaning.
@@ -238,11 +242,12 @@ private:
         const std::string text = *arguments_.text(given[0]);
         check_size(given[0], text);
         Budget& budget = options_.budget;
+        constexpr double about = 0.01;
         if (given[0] == "--params") {
-            request_.size = parse_about(text, request_.tolerance);
+            request_.size = parse_about(text, request_.tolerance.value_or(about));
             if (!request_.size) add("--params", "'" + text + "' is no size", "say 2.7b±2% or 2.7b+-2%");
         } else if (given[0] == "--flops") {
-            budget.flops_per_token = parse_about(text, request_.tolerance);
+            budget.flops_per_token = parse_about(text, request_.tolerance.value_or(about));
             if (!budget.flops_per_token) add("--flops", "'" + text + "' is no size", "say 16g±2%");
         } else if (given[0] == "--time") {
             const auto time = parse_sized(text, times);
@@ -275,28 +280,32 @@ FlagGroup with_lists(FlagGroup group) {
 }  // namespace
 
 std::vector<FlagGroup> search_flag_groups() {
-    return {with_lists(workload_flags()),
-            {"Search",
-             {{"--fix", "NAMES", "dimensions that stay: layers,hidden", Kind::Text},
-              {"--only", "NAMES", "dimensions that may change; all others stay", Kind::Text},
-              {"--step", "NAME=N,...", "steps of a dimension (hidden=64,layers=1,head_dim=8,ffn=8)", Kind::Text},
-              {"--params", "SIZE", "about that many parameters, not the baseline's: 2.7b±2% (or +-)", Kind::Text},
-              {"--flops", "SIZE", "about that many FLOPs per token instead of equal parameters: 16g±2%", Kind::Text},
-              {"--time", "TIME", "the largest shape whose step takes no longer: 250ms", Kind::Text},
-              {"--memory", "SIZE", "the largest shape that needs no more on one GPU: 80g", Kind::Text},
-              {"--keep", "N", "how many shapes of each kind to show (5)", Kind::Count},
-              {"--limit", "N", "at most about so many shapes, by wider steps", Kind::Count},
-              {"--threads", "N", "threads (as many as cores)", Kind::Count},
-              {"--write", "DIR", "write each shape's Hugging Face config.json there", Kind::Text}}},
-            {"Guards (docs/quality.md has their sources)",
-             {{"--tolerance", "SHARE", "how far the parameter count may move (0.01)", Kind::Real},
-              {"--max-flops", "FACTOR", "FLOPs per token, over the baseline's (1.03)", Kind::Real},
-              {"--aspect", "A..B", "hidden / layers, over the baseline's (0.5..2)", Kind::Text},
-              {"--min-depth", "FACTOR", "layers, over the baseline's (0.5)", Kind::Real},
-              {"--mlp-ratio", "A..B", "ffn / hidden; a gated MLP has two thirds of it (2..5.4)", Kind::Text},
-              {"--attention-width", "A..B", "heads * head_dim / hidden, over the baseline's (1..1)", Kind::Text},
-              {"--fewer-kv-heads", "", "allow fewer kv heads than the baseline has", Kind::Switch}}},
-            with_lists(shape_flags())};
+    return {
+        with_lists(workload_flags()),
+        {"Search",
+         {{"--fix", "NAMES", "dimensions that stay: layers,hidden", Kind::Text},
+          {"--only", "NAMES", "dimensions that may change; all others stay", Kind::Text},
+          {"--step", "NAME=N,...", "steps of a dimension (hidden=64,layers=1,head_dim=8,ffn=8)", Kind::Text},
+          {"--params", "SIZE", "about that many parameters, not the baseline's: 2.7b±2% (or +-)", Kind::Text},
+          {"--flops", "SIZE", "about that many FLOPs per token instead of equal parameters: 16g±2%", Kind::Text},
+          {"--time", "TIME", "the largest shape whose step takes no longer: 250ms", Kind::Text},
+          {"--memory", "SIZE", "the largest shape that needs no more on one GPU: 80g", Kind::Text},
+          {"--objective", choices<Objective>(), "least time to the baseline's loss (training), or of a step",
+           Kind::Choice},
+          {"--exact", "", "the raw optimum: no preference for round sizes among shapes alike to 0.3%", Kind::Switch},
+          {"--keep", "N", "how many shapes of each kind to show (5)", Kind::Count},
+          {"--limit", "N", "at most about so many shapes, by wider steps", Kind::Count},
+          {"--threads", "N", "threads (as many as cores)", Kind::Count},
+          {"--write", "DIR", "write each shape's Hugging Face config.json there", Kind::Text}}},
+        {"Guards (docs/quality.md has their sources)",
+         {{"--tolerance", "SHARE", "how far the parameter counts may move (0.0025 down, 0.01 up)", Kind::Real},
+          {"--max-flops", "FACTOR", "FLOPs per token, over the baseline's (1.03)", Kind::Real},
+          {"--aspect", "A..B", "hidden / layers, over the baseline's (0.5..2)", Kind::Text},
+          {"--min-depth", "FACTOR", "layers, over the baseline's (0.5)", Kind::Real},
+          {"--mlp-ratio", "A..B", "ffn / hidden; a gated MLP has two thirds of it (2..5.4)", Kind::Text},
+          {"--attention-width", "A..B", "heads * head_dim / hidden, over the baseline's (1..1)", Kind::Text},
+          {"--kv-bytes", "FACTOR", "least KV cache a token; training: width of k, v over hidden (1)", Kind::Real}}},
+        with_lists(shape_flags())};
 }
 
 Result<SearchOptions> search_options(const Arguments& arguments, const Shape& shape) {

@@ -92,12 +92,14 @@ std::string findings(const Report& report) {
 std::string candidates(const SearchResult& found) {
     constexpr std::size_t most = 3;  // of each kind
     std::vector<std::vector<std::string>> rows;
+    const bool by_loss = found.objective == Objective::Loss;
     for (const auto& [kind, list] : kinds(found)) {
         for (std::size_t i = 0; i < std::min(most, list.size()); ++i) {
             const Candidate& candidate = list[i];
             rows.push_back({i == 0 ? std::string(kind) : "", speedup_text(candidate.speedup),
                             speedup_interval(candidate.low, candidate.high), time_text(candidate.time),
-                            change_text(candidate.parameter_change), causes_text(candidate)});
+                            change_text(candidate.parameter_change), by_loss ? loss_text(candidate.loss) : "",
+                            by_loss ? speedup_text(candidate.to_loss) : "", causes_text(candidate)});
         }
     }
     const std::string looked =
@@ -109,6 +111,8 @@ std::string candidates(const SearchResult& found) {
                        {"interval", Align::Right, true},
                        {"time", Align::Right, true},
                        {"parameters", Align::Right, true},
+                       {"loss at equal tokens", Align::Right, true},
+                       {"time to loss", Align::Right, true},
                        {"change and what it moves most"}},
                       rows) +
            element("p", looked);

@@ -16,20 +16,41 @@ void write_causes(JsonWriter& json, const Candidate& candidate) {
     json.end();
 }
 
+/// Loss at equal tokens and time to the baseline's loss; null where no such model was trained.
+void write_loss(JsonWriter& json, const Candidate& candidate) {
+    const LossChange& loss = candidate.loss;
+    json.field("keeps_depth", candidate.keeps_depth).key("loss");
+    if (!loss.known) {
+        json.null().key("time_to_loss").null();
+        return;
+    }
+    json.object().field("change", loss.value).field("low", loss.low).field("high", loss.high);
+    json.field("times_beyond_runs", loss.beyond).field("tried", loss.tried).field("limit", loss.limit);
+    json.field("reaches", loss.reaches()).field("free", loss.free()).end();
+    json.key("time_to_loss").object().field("speedup", candidate.to_loss);
+    json.field("low", candidate.to_loss_low).field("high", candidate.to_loss_high).end();
+}
+
 void write_candidate(JsonWriter& json, const Candidate& candidate, std::string_view kind) {
     json.object().field("kind", kind).field("knobs", candidate.knobs);
     json.field("speedup", candidate.speedup).field("low", candidate.low).field("high", candidate.high);
     json.key("speedup_by_gpu").array();
     for (const double speedup : candidate.by_target) json.value(speedup);
     json.end();
+    json.field("speedup_at_equal_params", candidate.speedup_at_equal_params);
     json.field("proven", candidate.proven()).field("time_s", candidate.time.value);
+    write_loss(json, candidate);
     json.field("params", candidate.params).field("parameter_change", candidate.parameter_change);
-    json.field("flops_change", candidate.flops_change);
+    json.field("block_parameter_change", candidate.block_change).field("flops_change", candidate.flops_change);
     json.field("kv_bytes_per_token", candidate.kv_per_token.value);
     write_texts(json, "changed", candidate.changed);
     write_causes(json, candidate);
     json.key("shape").object();
     for (const Dimension& dimension : dimensions()) json.field(dimension.name, candidate.shape.*dimension.field);
+    if (const auto& experts = candidate.shape.experts) {
+        json.field("experts", experts->count).field("top_k", experts->active).field("expert_ffn", experts->ffn);
+        json.field("shared_ffn", experts->shared_ffn);
+    }
     json.field("mlp", name_of(candidate.shape.mlp)).field("block", name_of(candidate.shape.block));
     json.end().field("batch", candidate.workload.batch).field("tp", candidate.workload.parallel.tp).end();
 }
@@ -48,11 +69,12 @@ void write_between(JsonWriter& json, std::string_view key, Between range) {
 void write_guards(JsonWriter& json, const Guards& guards) {
     json.key("guards").object();
     write_between(json, "params", guards.params);
+    write_between(json, "block_params", guards.blocks);
     json.field("max_flops", guards.max_flops).field("min_depth", guards.min_depth);
     write_between(json, "aspect", guards.aspect);
     write_between(json, "mlp_ratio", guards.mlp_ratio);
     write_between(json, "attention_width", guards.attention_width);
-    json.field("fewer_kv_heads", guards.fewer_kv_heads).end();
+    json.field("kv_bytes", guards.kv).end();
 }
 
 /// What was held instead of the parameters.
@@ -110,7 +132,7 @@ void write_roofline(JsonWriter& json, const Roofline& roofline) {
 
 void write_candidates(JsonWriter& json, const SearchResult& found) {
     json.field("shapes_in_space", found.shapes_in_space).field("shapes_priced", found.shapes_priced);
-    json.field("exhaustive", found.exhaustive);
+    json.field("exhaustive", found.exhaustive).field("objective", name_of(found.objective));
     json.key("candidates").array();
     for (const auto& [kind, list] : kinds(found)) {
         for (const Candidate& candidate : list) write_candidate(json, candidate, kind);

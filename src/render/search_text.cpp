@@ -17,28 +17,30 @@ std::vector<const Candidate*> thinned(const std::vector<Candidate>& front) {
     constexpr double worth_a_row = 0.005;
     std::vector<const Candidate*> points;
     for (const Candidate& point : front) {
-        if (points.empty() || point.speedup > points.back()->speedup + worth_a_row) points.push_back(&point);
+        if (points.empty() || point.gain > points.back()->gain + worth_a_row) points.push_back(&point);
     }
     if (points.back() != &front.back()) points.back() = points.size() > 1 ? &front.back() : points.back();
     return points;
 }
 
-void append_front(std::string& out, const std::vector<Candidate>& front, std::string_view what, const Style& style) {
+void append_front(std::string& out, const std::vector<Candidate>& front, std::string_view what, const Style& style,
+                  Objective objective) {
     const std::vector<const Candidate*> points = front.empty() ? std::vector<const Candidate*>{} : thinned(front);
     if (points.size() < 2) return;
-    append_title(out, fmt::format("Speed against {}", what), style);
-    Table table({{"speed-up", Align::Right},
+    const bool by_loss = objective == Objective::Loss;
+    append_title(out, fmt::format("{} against {}", by_loss ? "Time to the baseline's loss" : "Speed", what), style);
+    Table table({{by_loss ? "to loss" : "speed-up", Align::Right},
                  {"params", Align::Right},
                  {"KV per token", Align::Right},
                  {"change", Align::Left, true}});
     for (const Candidate* point : points) {
-        table.row({speedup_text(point->speedup), change_text(point->parameter_change), bytes_text(point->kv_per_token),
+        table.row({speedup_text(point->gain), change_text(point->parameter_change), bytes_text(point->kv_per_token),
                    changes_text(*point)});
     }
     table.append_to(out, style);
 }
 
-std::string range_text(Between range) { return fmt::format("{:.3g}–{:.3g}", range.low, range.high); }
+std::string range_text(Between range) { return fmt::format("{:.4g}–{:.4g}", range.low, range.high); }
 
 /// The guard of a dimension; an explicit range, or that it stays, takes its place.
 void add_guard(std::vector<std::string>& guards, const tilewright::Axis& axis, std::string text) {
@@ -66,16 +68,29 @@ std::string guards_text(const SearchAnswer& answer) {
         const Between flops = *budget.flops_per_token;
         own.push_back(range_text({flops.low / 1e9, flops.high / 1e9}) + " GFLOP per token");
     } else {
-        relative.push_back("parameters " + range_text(guards.params));
+        const bool equal_size = guards.params.low <= 1.0 && guards.params.high >= 1.0;
+        const char* both = equal_size ? "parameters, and those outside the embeddings, " : "parameters ";
+        relative.push_back(both + range_text(guards.params));
         relative.push_back(fmt::format("FLOPs per token up to {:.3g}", guards.max_flops));
     }
     relative.push_back("hidden/layers " + range_text(guards.aspect));
     add_guard(relative, options.axis(Knob::Layers), fmt::format("depth from {:.3g}", guards.min_depth));
     add_guard(own, options.axis(Knob::HeadDim), "head size 64–256");
     add_guard(own, options.axis(Knob::Ffn), "ffn/hidden " + mlp_ratio_text(answer));
-    if (!guards.fewer_kv_heads) add_guard(own, options.axis(Knob::KvHeads), "kv heads not fewer");
+    const bool trains = answer.baseline.workload.phase == Phase::Train;
+    add_guard(
+        relative, options.axis(Knob::KvHeads),
+        fmt::format("{} from {:.3g}", trains ? "width of k and v over hidden" : "KV cache of a token", guards.kv));
     return fmt::format("Guards: {} (all over the baseline's){}{}; docs/quality.md has their sources.", joined(relative),
                        own.empty() ? "" : "; ", joined(own));
+}
+
+/// The kind under which the best of all is listed: a change of one knob is listed there alone.
+std::string_view kind_of_best(const SearchResult& found) {
+    for (const auto& [kind, list] : kinds(found)) {
+        if (!list.empty() && list.front().changed == found.best()->changed) return kind;
+    }
+    return "free";
 }
 
 std::string coverage_text(const SearchAnswer& answer) {
@@ -86,8 +101,16 @@ std::string coverage_text(const SearchAnswer& answer) {
         return fmt::format("All {} shapes of the space were priced, and none qualifies.", priced);
     }
     if (found.exhaustive) {
-        return fmt::format("All {} shapes of the space were priced: the first free one is the optimum under the model.",
-                           priced);
+        const Budget& budget = answer.options.budget;
+        const std::string_view best = budget.time || budget.memory ? "the largest that fits, under the model"
+                                      : found.objective == Objective::Loss
+                                          ? "soonest at the baseline's loss, under the model and the law"
+                                          : "the fastest under the model";
+        return fmt::format("All {} shapes of the space were priced: the first of \"{}\" is {}{}.", priced,
+                           kind_of_best(found), best,
+                           answer.options.exact || budget.time || budget.memory
+                               ? ""
+                               : ", round sizes preferred where they cost no more than 0.3%");
     }
     if (!answer.wider_steps.empty()) {
         return fmt::format("A bounded walk: {} shapes in wider steps ({}); a shape between them may be faster.", priced,
@@ -149,12 +172,15 @@ std::string search_text(const SearchAnswer& answer, const Style& style) {
     append_header(out, answer.baseline, style);
     append_candidates(out, answer.found, answer.options.keep, style);
     if (answer.gpus.size() > 1) append_by_gpu(out, answer, style);
-    if (!largest) append_front(out, answer.found.parameter_front, "a change of the parameter count", style);
-    if (!largest) append_front(out, answer.found.kv_front, "the KV cache", style);
+    if (!largest)
+        append_front(out, answer.found.parameter_front, "a change of the parameter count", style,
+                     answer.found.objective);
+    if (!largest) append_front(out, answer.found.kv_front, "the KV cache", style, answer.found.objective);
     if (!out.ends_with("\n\n")) out += "\n";
     if (answer.gpus.size() > 1) append_paragraph(out, basket_text(answer.gpus), 2, style);
     append_paragraph(out, coverage_text(answer), 2, style);
     append_paragraph(out, guards_text(answer), 2, style);
+    if (answer.found.objective == Objective::Loss) append_paragraph(out, law_evidence_text(), 2, style);
     append_evidence(out, answer.baseline, style);
     append_paragraph(out, "Recommendation: " + advice_text(answer), 2, style);
     return out;

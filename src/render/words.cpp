@@ -190,16 +190,70 @@ std::string causes_text(const Candidate& candidate) {
     return text;
 }
 
+std::string loss_text(const LossChange& loss) {
+    return fmt::format("{:+.1f}% ({:+.1f} to {:+.1f})", 100.0 * loss.value + 0.0, 100.0 * loss.low + 0.0,
+                       100.0 * loss.high + 0.0);
+}
+
+namespace {
+
+std::string_view trait_text(std::string_view limit) {
+    constexpr std::pair<std::string_view, std::string_view> words[] = {
+        {"parameters", "the parameters"},     {"aspect", "width over depth"},        {"head", "the head size"},
+        {"ratio", "the MLP ratio"},           {"kv_width", "the share of kv heads"}, {"gated", "the gate of the MLP"},
+        {"parallel", "the form of the block"}};
+    for (const auto& [name, text] : words) {
+        if (name == limit) return text;
+    }
+    return limit;
+}
+
+/// What the law says of a shape, and how far it can be trusted.
+std::string law_text(const Candidate& candidate) {
+    const LossChange& loss = candidate.loss;
+    if (!loss.known) return " What it does to loss is not known: no such model was trained.";
+    const std::string text = fmt::format(" Expected loss at equal tokens {}", loss_text(loss));
+    if (loss.reaches()) return text + ".";
+    if (!loss.tried) return text + fmt::format("; the law does not reach: no run varied {}.", trait_text(loss.limit));
+    return text + fmt::format("; the law does not reach: what is known of {} is of models or values {:.3g} times off.",
+                              trait_text(loss.limit), loss.beyond);
+}
+
+/// Why the best of all was not taken, where another depth is the reason.
+std::string other_depth_text(const SearchResult& found) {
+    const Candidate* best = found.best();
+    constexpr double worth_a_word = 1.01;
+    const double taken = found.recommended ? found.recommended->gain : 1.0;
+    if (best == nullptr || best->keeps_depth || best->gain < worth_a_word * taken) return "";
+    return fmt::format(" Another depth might be better still ({}: {}{}), but nothing says that it costs no loss.{}",
+                       changes_text(*best), speedup_text(best->gain),
+                       found.objective == Objective::Loss ? " to the same loss" : "", law_text(*best));
+}
+
+}  // namespace
+
 std::string recommendation(const SearchResult& found) {
-    if (!found.recommended) return "keep this shape; none of equal size is predicted to be faster.";
+    if (!found.recommended) {
+        return "keep this shape; none of equal size and depth is predicted to be better." + other_depth_text(found);
+    }
     const Candidate& best = *found.recommended;
-    const bool depth = std::any_of(best.changed.begin(), best.changed.end(),
-                                   [](const std::string& change) { return change.starts_with("layers "); });
+    const std::string to_loss = found.objective == Objective::Loss
+                                    ? fmt::format(", {} to the baseline's loss ({})", speedup_text(best.to_loss),
+                                                  speedup_interval(best.to_loss_low, best.to_loss_high))
+                                    : "";
+    return fmt::format("{} {}: {} the speed ({}){}, parameters {}{}{}{}", best.proven() ? "take" : "try",
+                       changes_text(best), speedup_text(best.speedup), speedup_interval(best.low, best.high), to_loss,
+                       change_text(best.parameter_change),
+                       best.proven() ? "." : "; the interval includes no gain, so measure before you commit to it.",
+                       found.objective == Objective::Loss ? law_text(best) : "", other_depth_text(found));
+}
+
+std::string law_evidence_text() {
+    const LawEvidence runs = law_evidence();
     return fmt::format(
-        "{} {}: {} the speed ({}), parameters {}{}{}", best.proven() ? "take" : "try", changes_text(best),
-        speedup_text(best.speedup), speedup_interval(best.low, best.high), change_text(best.parameter_change),
-        best.proven() ? "." : "; the interval includes no gain, so measure before you commit to it.",
-        depth ? " What another depth does to quality is disputed (docs/quality.md); --fix layers keeps it." : "");
+        "Loss by a law of {} training runs of ours and {} published ones, {} to {} parameters outside "
+        "the embeddings; docs/quality.md.",
+        runs.own_runs, runs.published_runs, count_text(runs.smallest), count_text(runs.largest));
 }
 
 std::string fastest_text(const Comparison& comparison) {
@@ -299,21 +353,27 @@ void append_finding(std::string& out, const Finding& finding, const Style& style
 }
 
 void append_candidates(std::string& out, const SearchResult& found, std::size_t most, const Style& style) {
-    Table table({{""},
-                 {"speed-up", Align::Right},
-                 {"interval"},
-                 {"params", Align::Right},
-                 {"change and what it moves most", Align::Left, true}});
+    const bool by_loss = found.objective == Objective::Loss;
+    std::vector<Column> columns{{""}, {"speed-up", Align::Right}, {"interval"}, {"params", Align::Right}};
+    if (by_loss) columns.insert(columns.end(), {{"loss", Align::Right}, {"to loss", Align::Right}});
+    columns.push_back({"change and what it moves most", Align::Left, true});
+    Table table(columns);
     std::vector<const Candidate*> shown;
     for (const auto& [kind, list] : kinds(found)) {
         std::size_t rows = 0;
         for (const Candidate& candidate : list) {
             if (rows == most || listed_before(shown, candidate)) continue;
-            table.row({rows++ == 0 ? std::string(kind) : "",
-                       {speedup_text(candidate.speedup), candidate.proven() ? Tone::Good : Tone::Plain},
-                       speedup_interval(candidate.low, candidate.high) + std::string(doubt(candidate)),
-                       change_text(candidate.parameter_change),
-                       causes_text(candidate)});
+            std::vector<Cell> cells{rows++ == 0 ? std::string(kind) : "",
+                                    {speedup_text(candidate.speedup), candidate.proven() ? Tone::Good : Tone::Plain},
+                                    speedup_interval(candidate.low, candidate.high) + std::string(doubt(candidate)),
+                                    change_text(candidate.parameter_change)};
+            if (by_loss) {
+                const double half = 50.0 * (candidate.loss.high - candidate.loss.low);
+                cells.emplace_back(fmt::format("{:+.1f}±{:.1f}%", 100.0 * candidate.loss.value + 0.0, half));
+                cells.emplace_back(speedup_text(candidate.to_loss));
+            }
+            cells.emplace_back(causes_text(candidate));
+            table.row(cells);
             shown.push_back(&candidate);
         }
     }

@@ -48,6 +48,7 @@ void Kept::merge(const Kept& other, std::size_t keep) {
         }
     }
     for (std::size_t i = 0; i < bins; ++i) by_change[i] = std::min(by_change[i], other.by_change[i]);
+    safe_depth = std::min(safe_depth, other.safe_depth);
     by_cache.insert(by_cache.end(), other.by_cache.begin(), other.by_cache.end());
     keep_front(by_cache);
 }
@@ -194,6 +195,7 @@ Shape turned_up_to(const Shape& from, const Shape& to, std::size_t last) {
     shape.mlp = to.mlp;
     shape.block = to.block;
     shape.norms = to.norms;
+    shape.experts = to.experts;
     return shape;
 }
 
@@ -201,7 +203,20 @@ Shape turned_up_to(const Shape& from, const Shape& to, std::size_t last) {
 
 double Priced::time(std::size_t target) const { return steady_time({total(steps[target], scale)}, host * scale).value; }
 
+void add_loss(const LossLaw& law, Objective objective, Candidate& found) {
+    found.loss = law.change(found.shape);
+    if (found.loss.known) {
+        const auto tokens = [&](double change) { return law.tokens(std::log1p(change)); };
+        found.to_loss = found.speedup / tokens(found.loss.value);
+        found.to_loss_low = found.low / tokens(found.loss.high);
+        found.to_loss_high = found.high / tokens(found.loss.low);
+    }
+    found.gain = objective == Objective::Loss ? found.to_loss : found.speedup;
+    found.keeps_depth = found.keeps_depth || found.loss.free();
+}
+
 double cache_elements(const Shape& shape) {
+    if (shape.latent) return static_cast<double>(shape.layers * (shape.latent->kv_rank + shape.latent->rope_dim));
     return 2.0 * static_cast<double>(shape.layers * shape.kv_heads) * static_cast<double>(shape.head_dim);
 }
 
@@ -215,7 +230,11 @@ Priced priced(std::span<const Target> targets, const Shape& shape, const space::
 
 Candidate compare(std::span<const Target> targets, const Priced& baseline, const Priced& other) {
     const Score found = score(targets, baseline, other);
-    const double params = static_cast<double>(count_parameters(baseline.shape).total);
+    const ParameterCount before = count_parameters(baseline.shape), after = count_parameters(other.shape);
+    const auto relative = [](std::int64_t a, std::int64_t b) {
+        return static_cast<double>(a) / static_cast<double>(b);
+    };
+    const auto blocks = [](const ParameterCount& count) { return count.total - count.embedding - count.head; };
     const auto flops = [](const Priced& of) { return of.steps.front().flops.value; };
     const double tokens = static_cast<double>(other.workload.batch) / static_cast<double>(baseline.workload.batch) *
                           static_cast<double>(baseline.workload.parallel.tp) /
@@ -227,9 +246,13 @@ Candidate compare(std::span<const Target> targets, const Priced& baseline, const
     result.speedup = 1.0 / found.value;
     result.low = 1.0 / found.high;
     result.high = 1.0 / found.low;
-    for (const double relative : found.by_target) result.by_target.push_back(1.0 / relative);
-    result.params = count_parameters(other.shape).total;
-    result.parameter_change = static_cast<double>(result.params) / params - 1.0;
+    for (const double part : found.by_target) result.by_target.push_back(1.0 / part);
+    result.params = after.total;
+    result.parameter_change = relative(after.total, before.total) - 1.0;
+    result.block_change = relative(blocks(after), blocks(before)) - 1.0;
+    result.speedup_at_equal_params = result.speedup * relative(after.total, before.total);
+    result.gain = result.speedup;
+    result.keeps_depth = other.shape.layers == baseline.shape.layers;
     result.flops_change = flops(other) / (flops(baseline) * tokens) - 1.0;
     result.kv_per_token = {cache_elements(other.shape) * lowering::storage_bytes(other.workload.precision)};
     result.changed = changes(baseline, other);

@@ -23,6 +23,9 @@ Priced priced(std::span<const Target> targets, const Shape& shape, const space::
 /// share: those of different kernels count as independent, those of one kernel's launches as one.
 Candidate compare(std::span<const Target> targets, const Priced& baseline, const Priced& other);
 
+/// Adds what the law says: loss at equal tokens, time to the baseline's loss, whether its depth is safe.
+void add_loss(const LossLaw& law, Objective objective, Candidate& candidate);
+
 /// The changes that make `other` of `baseline`, step by step, each with the component that it moves most on the first
 /// target. Changes that are impossible by themselves go with the next.
 std::vector<Cause> causes(std::span<const Target> targets, const Priced& baseline, const Priced& other);

@@ -60,7 +60,9 @@ private:
         const Guards& guards = options_.guards;
         if (guards.max_flops <= 0) add("max_flops", "is not positive", "1.03 allows three percent more");
         if (guards.min_depth <= 0) add("min_depth", "is not positive", "0.5 allows half the layers");
-        if (request_.tolerance < 0 || request_.tolerance > 1) {
+        if (guards.kv < 0) add("kv_bytes", "is negative", "1 keeps the KV cache, 0.5 allows half of it");
+        const double tolerance = request_.tolerance.value_or(0.0);
+        if (tolerance < 0 || tolerance > 1) {
             add("tolerance", "is not between 0 and 1", "0.01 allows one percent");
         }
         if (options_.keep < 1 || options_.keep > 1000) add("keep", "is not between 1 and 1000", "the default is 5");
@@ -68,7 +70,9 @@ private:
 
     void hold_size() {
         Guards& guards = options_.guards;
-        guards.params = {1.0 - request_.tolerance, 1.0 + request_.tolerance};
+        if (request_.tolerance) {
+            guards.params = guards.blocks = {1.0 - *request_.tolerance, 1.0 + *request_.tolerance};
+        }
         if (!request_.size) return;
         const double own = static_cast<double>(count_parameters(baseline_).total);
         guards.params = {request_.size->low / own, request_.size->high / own};

@@ -11,17 +11,27 @@
 namespace tilewright {
 namespace {
 
-/// The best of the smallest change that gains anything; a larger change must gain clearly more.
+/// The best of the smallest change that gains anything and is safe; a larger change must gain clearly more.
 const Candidate* worth_taking(const SearchResult& found) {
-    constexpr double worth_a_change = 1.005;
+    constexpr double worth_a_change = 1.01;
     constexpr double worth_more_knobs = 1.03;  // of the better one over the simpler
     const Candidate* best = nullptr;
     for (const auto& [kind, list] : kinds(found)) {
-        if (list.empty() || list.front().speedup < worth_a_change) continue;
-        const Candidate& first = list.front();
-        if (best == nullptr || first.speedup > worth_more_knobs * best->speedup) best = &first;
+        const auto safe = std::ranges::find_if(list, [](const Candidate& one) { return one.keeps_depth; });
+        if (safe == list.end() || safe->gain < worth_a_change) continue;
+        if (best == nullptr || safe->gain > worth_more_knobs * best->gain) best = &*safe;
     }
     return best;
+}
+
+/// Time to loss is asked of training at equal size, and where the law knows the baseline.
+Objective objective_of(const SearchOptions& options, const Workload& workload, const LossLaw& law) {
+    const Between params = options.guards.params;
+    const Budget& budget = options.budget;
+    const bool equal_size =
+        params.low <= 1.0 && params.high >= 1.0 && !budget.flops_per_token && !budget.time && !budget.memory;
+    const bool trains = workload.phase == Phase::Train && !workload.forward_only;
+    return trains && equal_size && law.known() ? options.objective : Objective::Step;
 }
 
 }  // namespace
@@ -38,6 +48,9 @@ struct Search::State {
         for (std::size_t t = 0; t < targets.size(); ++t) {
             setting.factors.push_back(targets[t].weight / weights / baseline.time(t));
         }
+        const LossLaw law(shape);
+        if (law.known()) setting.law = law;
+        setting.objective = objective_of(options, workload, law);
     }
 
     Candidate candidate(const ScoredShape& point) const;
@@ -57,7 +70,9 @@ Candidate Search::State::candidate(const ScoredShape& point) const {
     const rank::Priced other = rank::priced(targets, shape, variant);
     Candidate found = rank::compare(targets, baseline, other);
     [[maybe_unused]] const bool by_time = !space.options().budget.time && !space.options().budget.memory;
-    assert(!by_time || std::abs(found.speedup * point.score - 1.0) < 1e-9);  // the tables are the plain path
+    assert(!by_time || std::abs(found.speedup * point.time - 1.0) < 1e-9);  // the tables are the plain path
+    assert(!by_time || std::abs(point.time * walk::factor(setting, shape) / point.score - 1.0) < 1e-9);
+    rank::add_loss(setting.law.value_or(LossLaw(baseline.shape)), setting.objective, found);
     found.causes = rank::causes(targets, baseline, other);
     return found;
 }
@@ -78,14 +93,19 @@ std::size_t Search::keep() const { return state_->space.options().keep; }
 
 Kept Search::walk(std::size_t slice) const { return walk::walk(state_->setting, state_->space.slices()[slice]); }
 
-std::array<CandidateKind, 3> kinds(const SearchResult& found) {
-    return {{{"one knob", found.one_knob}, {"two knobs", found.two_knobs}, {"free", found.candidates}}};
+std::array<CandidateKind, 4> kinds(const SearchResult& found) {
+    return {{{"one knob", found.one_knob},
+             {"two knobs", found.two_knobs},
+             {"safe depth", found.safe_depth},
+             {"free", found.candidates}}};
 }
 
 SearchResult Search::finish(const Kept& kept) const {
     SearchResult result;
     result.shapes_in_space = kept.in_space;
     result.shapes_priced = kept.priced;
+    result.objective = state_->setting.objective;
+    if (std::isfinite(kept.safe_depth.score)) result.safe_depth.push_back(state_->candidate(kept.safe_depth));
     for (const ScoredShape& point : kept.families) result.candidates.push_back(state_->candidate(point));
     std::vector<ScoredShape> few = kept.by_knobs;
     std::sort(few.begin(), few.end());

@@ -8,81 +8,23 @@
 #include <cmath>
 #include <set>
 
-#include "cost/fixtures.h"
-#include "search/rank.h"
+#include "search/search_samples.h"
 #include "shape/shape_samples.h"
 #include "tilewright/memory.h"
 
 namespace tilewright {
 namespace {
 
-/// A small one, so that its space can be listed.
-Shape small() {
-    Shape shape;
-    shape.hidden = 512;
-    shape.layers = 6;
-    shape.heads = shape.kv_heads = 8;
-    shape.head_dim = 64;
-    shape.ffn = 2048;
-    shape.vocab = 5003;
-    return shape;
-}
-
-Pricer on(const Device& device) {
-    Profile profile = assumed_profile(device);
-    profile.power.idle = {100};  // a limit that training meets
-    profile.power.matrix = {900};
-    profile.power.memory = {200};
-    profile.power.stream = {200};
-    return {device, profile};
-}
-
-/// Without a host, so that every kernel counts.
-Workload graphs() {
-    Workload workload;
-    workload.runtime = RuntimeId::PyTorchGraphs;
-    return workload;
-}
-
-SearchOptions only(std::initializer_list<Knob> knobs) {
-    SearchOptions options;
-    for (Axis& axis : options.axes) axis.fixed = true;
-    for (const Knob knob : knobs) options.axis(knob).fixed = false;
+/// Ranked by the step alone, without a preference for round sizes.
+SearchOptions raw(SearchOptions options = {}) {
+    options.objective = Objective::Step;
+    options.exact = true;
     return options;
 }
 
-walk::Setting setting_of(const space::Space& space, const std::vector<Target>& targets) {
-    walk::Setting setting{space, targets, {}, total_flops(lower(space.baseline(), space.workload())).value / 8192.0};
-    for (const Target& target : targets) {
-        setting.factors.push_back(1.0 / price(lower(space.baseline(), space.workload()), target.pricer).sum.time.value);
-    }
-    return setting;
-}
-
-/// Every shape of the slices that passes the guard on parameters, each with its variant.
-template <class Visit>
-void list(const space::Space& space, Visit visit) {
-    for (const space::Slice& slice : space.slices()) {
-        for (std::size_t set = 0; set < slice.heads.size(); ++set) {
-            for (const std::int64_t layers : slice.layers) {
-                for (std::size_t words = 0; words < slice.vocab.size(); ++words) {
-                    const std::int64_t count = space.count(layers);
-                    const space::Range range = space.widths(slice, slice.params(set, words, count), count);
-                    for (std::size_t width = range.first; width < range.last; ++width) {
-                        Shape shape = slice.with(slice.heads[set]);
-                        shape.layers = layers;
-                        shape.vocab = slice.vocab[words];
-                        shape.ffn = slice.ffn[width];
-                        visit(shape, slice.variant);
-                    }
-                }
-            }
-        }
-    }
-}
-
 TEST(Search, FindsFewerHeadsAndAPaddedVocabulary) {
-    const SearchResult result = search(gpt3(), graphs(), on(h200()), only({Knob::Heads, Knob::HeadDim, Knob::Vocab}));
+    const SearchResult result =
+        search(gpt3(), graphs(), on(h200()), raw(only({Knob::Heads, Knob::HeadDim, Knob::Vocab})));
     ASSERT_FALSE(result.two_knobs.empty());
     const Candidate& best = result.two_knobs[0];
     EXPECT_EQ(best.shape.head_dim % 64, 0);
@@ -101,30 +43,36 @@ TEST(Search, FindsFewerHeadsAndAPaddedVocabulary) {
 TEST(Search, SaysWhatItPriced) {
     const SearchResult result = search(gpt3(), graphs(), on(h200()));
     EXPECT_EQ(result.shapes_priced, result.shapes_in_space);
-    EXPECT_GT(result.shapes_priced, 10000);
+    EXPECT_GT(result.shapes_priced, 1000);
     EXPECT_TRUE(result.exhaustive);
 }
 
 TEST(Search, TheTablesLoseNothing) {
     const std::vector<Target> targets{{on(h200()), 1.0}};
-    SearchOptions options;
-    options.guards.params = {0.9, 1.1};
-    options.guards.max_flops = 1.1;
-    options.axis(Knob::Ffn).step = 64;
-    const space::Space space(small(), graphs(), options);
-    const walk::Setting setting = setting_of(space, targets);
-    double best = HUGE_VAL;
-    std::int64_t listed = 0;
-    list(space, [&](const Shape& shape, const space::Variant& variant) {
-        const double flops = total_flops(lower(shape, variant.workload)).value / 8192.0;
-        if (flops > 1.1 * setting.baseline_flops) return;
-        best = std::min(best, walk::score(setting, shape, variant));
-        ++listed;
-    });
-    const SearchResult result = search(small(), graphs(), targets[0].pricer, options);
-    EXPECT_EQ(result.shapes_in_space, listed);
-    ASSERT_FALSE(result.candidates.empty());
-    EXPECT_NEAR(1.0 / result.candidates[0].speedup, best, 1e-9 * best) << "of " << listed << " shapes";
+    for (const bool by_loss : {false, true}) {
+        SearchOptions options = by_loss ? SearchOptions{} : raw();
+        options.guards.params = options.guards.blocks = {0.9, 1.1};
+        options.guards.max_flops = 1.1;
+        options.axis(Knob::Ffn).step = 64;
+        const space::Space space(small(), graphs(), options);
+        walk::Setting setting = setting_of(space, targets);
+        setting.law = LossLaw(small());
+        setting.objective = options.objective;
+        double best = HUGE_VAL;
+        std::int64_t listed = 0;
+        list(space, [&](const Shape& shape, const space::Variant& variant) {
+            const double flops = total_flops(lower(shape, variant.workload)).value / 8192.0;
+            if (flops > 1.1 * setting.baseline_flops) return;
+            best = std::min(best, walk::relative_time(setting, shape, variant) * walk::factor(setting, shape));
+            ++listed;
+        });
+        const SearchResult result = search(small(), graphs(), targets[0].pricer, options);
+        EXPECT_EQ(result.shapes_in_space, listed);
+        ASSERT_FALSE(result.candidates.empty());
+        const Candidate& first = result.candidates[0];
+        EXPECT_NEAR(walk::factor(setting, first.shape) / first.speedup, best, 1e-9 * best)
+            << "of " << listed << " shapes";
+    }
 }
 
 TEST(Search, TheOrderOfMergingDoesNotMatter) {
@@ -149,7 +97,9 @@ TEST(Search, TheOrderOfMergingDoesNotMatter) {
 }
 
 TEST(Search, FrontsImproveInBothDirections) {
-    const SearchResult result = search(gpt3(), graphs(), on(h200()));
+    SearchOptions options = raw();
+    options.guards.params = options.guards.blocks = {0.97, 1.03};
+    const SearchResult result = search(gpt3(), graphs(), on(h200()), options);
     ASSERT_GT(result.parameter_front.size(), 1U);
     for (std::size_t i = 1; i < result.parameter_front.size(); ++i) {
         EXPECT_GT(result.parameter_front[i].speedup, result.parameter_front[i - 1].speedup);
@@ -174,7 +124,7 @@ TEST(Search, FamiliesDiffer) {
 
 TEST(Search, FindsOneShapeForSeveralGpus) {
     const std::vector<Target> both{{on(h200()), 1.0}, {on(a100()), 3.0}};
-    const SearchOptions options = only({Knob::Vocab, Knob::Heads, Knob::HeadDim});
+    const SearchOptions options = raw(only({Knob::Vocab, Knob::Heads, Knob::HeadDim}));
     const Search prepared(gpt3(), graphs(), both, options);
     Kept kept;
     for (std::size_t i = 0; i < prepared.slices(); ++i) kept.merge(prepared.walk(i), 5);
@@ -279,112 +229,42 @@ TEST(Rank, LetsKernelsThatAreTheSameCancel) {
     EXPECT_LT(one_less.high - one_less.low, 0.05) << "31 of 32 layers are the same";
 }
 
-/// A space with every kind of workload and switch.
-struct AnySpace {
-    Shape shape;
-    Workload workload;
+TEST(Search, SearchesMixturesOfExperts) {
+    Shape shape = small();
+    shape.experts = Experts{.count = 16, .active = 4, .ffn = 512, .shared_ffn = 512};
+    const SearchResult result = search(shape, {}, on(h200()));
+    EXPECT_EQ(result.objective, Objective::Step) << "the law knows no experts";
+    EXPECT_GT(result.shapes_priced, 50);
+    std::set<std::int64_t> counts;
+    SearchOptions all;
+    list(space::Space(shape, {}, all),
+         [&](const Shape& found, const space::Variant&) { counts.insert(found.experts->count); });
+    EXPECT_EQ(counts, (std::set<std::int64_t>{8, 16, 32}));
+}
+
+TEST(Search, PrefersRoundSizesThatCostNothing) {
+    SearchOptions options = only({Knob::Vocab});
+    options.objective = Objective::Step;
+    const SearchResult rounded = search(gpt3(), {}, on(h200()), options);
+    options.exact = true;
+    const SearchResult exact = search(gpt3(), {}, on(h200()), options);
+    ASSERT_FALSE(rounded.candidates.empty());
+    EXPECT_EQ(rounded.candidates[0].shape.vocab % 128, 0);
+    EXPECT_GE(rounded.candidates[0].speedup * (1.0 + walk::most_charged), exact.candidates[0].speedup);
+}
+
+TEST(Search, RecommendsAnotherDepthOnlyWhereTheLawCallsItFree) {
     SearchOptions options;
-};
-
-AnySpace any_space() {
-    AnySpace any;
-    any.shape = small();
-    any.shape.hidden = 64 * *rc::gen::inRange<std::int64_t>(2, 20);
-    any.shape.heads = any.shape.hidden / 64;
-    any.shape.kv_heads =
-        any.shape.heads % 2 == 0 && *rc::gen::arbitrary<bool>() ? any.shape.heads / 2 : any.shape.heads;
-    any.shape.layers = *rc::gen::inRange<std::int64_t>(2, 12);
-    any.shape.ffn = *rc::gen::inRange<std::int64_t>(2 * any.shape.hidden, 4 * any.shape.hidden);
-    any.shape.vocab = *rc::gen::inRange<std::int64_t>(500, 60000);
-    any.shape.mlp = *rc::gen::element(MlpKind::Plain, MlpKind::Gated);
-    any.shape.block = *rc::gen::element(BlockForm::Sequential, BlockForm::Parallel);
-    any.shape.tied = *rc::gen::arbitrary<bool>();
-    any.shape.window = *rc::gen::element<std::int64_t>(0, 0, 512);
-    any.shape.bias.mlp = any.shape.bias.qkv = *rc::gen::arbitrary<bool>();
-    any.workload.phase = *rc::gen::element(Phase::Train, Phase::Prefill, Phase::Decode);
-    any.workload.runtime = *rc::gen::element(RuntimeId::PyTorch, RuntimeId::PyTorchCompiled, RuntimeId::Ideal);
-    any.workload.attention = *rc::gen::element(AttentionBackend::Auto, AttentionBackend::Unfused);
-    any.workload.parallel.tp = *rc::gen::element<std::int64_t>(1, 1, 2, 3);
-    any.workload.parallel.pp = *rc::gen::element<std::int64_t>(1, 1, 2);
-    any.workload.parallel.dp = *rc::gen::element<std::int64_t>(1, 8);
-    any.workload.clock = *rc::gen::element(Clock::Sustained, Clock::Burst);
-    any.options.guards.params = {0.9, 1.1};
-    any.options.axis(Knob::Ffn).step = *rc::gen::element<std::int64_t>(1, 8, 64);
-    if (*rc::gen::arbitrary<bool>()) any.options.mlps = {MlpKind::Plain, MlpKind::Gated};
-    if (*rc::gen::arbitrary<bool>()) any.options.blocks = {BlockForm::Sequential, BlockForm::Parallel};
-    return any;
-}
-
-/// One shape of the space, drawn; empty when there is none.
-std::optional<std::pair<Shape, space::Variant>> draw(const space::Space& space) {
-    std::vector<std::pair<Shape, space::Variant>> some;
-    const std::int64_t stride = 1 + static_cast<std::int64_t>(space.size_bound() / 50.0);
-    const std::int64_t offset = *rc::gen::inRange<std::int64_t>(0, stride);
-    std::int64_t index = 0;
-    list(space, [&](const Shape& shape, const space::Variant& variant) {
-        if (index++ % stride == offset) some.emplace_back(shape, variant);
-    });
-    if (some.empty()) return std::nullopt;
-    return some[*rc::gen::inRange<std::size_t>(0, some.size())];
-}
-
-TEST(Tables, EqualThePlainPath) {
-    EXPECT_TRUE(rc::check([] {
-        const AnySpace any = any_space();
-        RC_PRE(validate(any.workload).empty());
-        const std::vector<Target> targets{{*rc::gen::arbitrary<bool>() ? on(h200()) : on(a100()), 1.0}};
-        const space::Space space(any.shape, any.workload, any.options);
-        const auto drawn = draw(space);
-        RC_PRE(drawn.has_value());
-        const auto& [shape, variant] = *drawn;
-
-        // a space of this shape alone, priced through the tables
-        SearchOptions alone = only({});
-        alone.guards = {.params = {0.0, 1e9}, .max_flops = 1e9, .aspect = {0.0, 1e9}, .mlp_ratio = {0.0, 1e9}};
-        alone.budget.flops_per_token = Between{0.0, 1e30};
-        for (std::size_t i = 0; i < axis_count; ++i) {
-            alone.axes[i].fixed = false;
-            alone.axes[i].values = {shape.*dimensions()[i].field};
-        }
-        if (!space.depth_is_free()) alone.axis(Knob::Layers).fixed = true;
-        alone.mlps = {variant.mlp};
-        alone.blocks = {variant.block};
-        alone.guards.attention_width = {0.1, 16.0};
-        const space::Space one(any.shape, any.workload, alone);
-        const walk::Setting setting = setting_of(one, targets);
-        RC_ASSERT(one.slices().size() == 1U);
-        const Kept kept = walk::walk(setting, one.slices()[0]);
-        RC_ASSERT(kept.priced == 1);
-        if (shape == any.shape) return;  // the baseline is no candidate
-        RC_ASSERT(kept.families.size() == 1U);
-        const double plain = walk::score(setting, shape, variant);
-        RC_ASSERT(std::abs(kept.families[0].score - plain) <= 1e-9 * plain);
-        RC_ASSERT(walk::shape_of(one, kept.families[0]) == shape);
-    }));
-}
-
-TEST(Space, KeepsItsGuards) {
-    EXPECT_TRUE(rc::check([] {
-        const AnySpace any = any_space();
-        const space::Space space(any.shape, any.workload, any.options);
-        const auto drawn = draw(space);
-        RC_PRE(drawn.has_value());
-        const auto& [shape, variant] = *drawn;
-        const auto ratio = [](std::int64_t a, std::int64_t b) {
-            return static_cast<double>(a) / static_cast<double>(b);
-        };
-        RC_ASSERT(validate(shape).empty() && validate(shape, variant.workload).empty());
-        const double params = static_cast<double>(count_parameters(shape).total) / space.baseline_params();
-        RC_ASSERT(params >= 0.9 && params <= 1.1);
-        const double aspect = ratio(shape.hidden, shape.layers) / ratio(any.shape.hidden, any.shape.layers);
-        RC_ASSERT(aspect >= 0.5 - 1e-9 && aspect <= 2.0 + 1e-9);
-        RC_ASSERT(2 * shape.layers >= any.shape.layers);
-        RC_ASSERT(shape.kv_heads >= std::min(any.shape.kv_heads, shape.heads));
-        RC_ASSERT(shape.vocab >= any.shape.vocab);
-        RC_ASSERT(shape.heads * shape.head_dim == shape.hidden);
-        RC_ASSERT((shape.head_dim >= 64 && shape.head_dim <= 256) || shape.head_dim == any.shape.head_dim);
-        if (!space.depth_is_free()) RC_ASSERT(shape.layers == any.shape.layers);
-    }));
+    options.guards.params = options.guards.blocks = {0.95, 1.05};
+    const SearchResult result = search(gpt3(), {}, on(h200()), options);
+    EXPECT_EQ(result.objective, Objective::Loss);
+    ASSERT_TRUE(result.recommended.has_value());
+    const Candidate& taken = *result.recommended;
+    EXPECT_TRUE(taken.shape.layers == gpt3().layers || taken.loss.free());
+    ASSERT_FALSE(result.safe_depth.empty());
+    EXPECT_TRUE(result.safe_depth[0].keeps_depth);
+    EXPECT_LE(result.safe_depth[0].gain, result.candidates[0].gain * (1.0 + walk::most_charged));
+    EXPECT_NEAR(taken.speedup_at_equal_params, taken.speedup * (1.0 + taken.parameter_change), 1e-12);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ bool countable(const Slice& slice) {
     }
     largest.kv_heads = largest.heads;
     largest.layers = slice.layers.back();
-    largest.ffn = slice.ffn.back();
+    set_width(largest, slice.variant, slice.ffn.back());
     largest.vocab = slice.vocab.back();
     return validate(largest).empty();
 }
@@ -35,20 +35,24 @@ Shape Slice::with(const Heads& set) const {
     return changed;
 }
 
-/// Every number of kv heads that divides the heads and is not fewer than the baseline's.
+/// Every number of kv heads that divides the heads and, in training, leaves k and v as wide over hidden.
 void Space::add_groups(const Shape& shape, Slice& slice) const {
     const Axis& axis = options_.axis(Knob::KvHeads);
     const bool every_head = baseline_.kv_heads == baseline_.heads;
     const std::int64_t kept = every_head ? shape.heads : baseline_.kv_heads;
-    const bool lifted = opened(Knob::KvHeads) || options_.guards.fewer_kv_heads;
-    const std::int64_t least = lifted ? 1 : std::min(baseline_.kv_heads, shape.heads);
+    const auto wide = [](std::int64_t groups, const Shape& of) {
+        return static_cast<double>(groups * of.head_dim) / static_cast<double>(of.hidden);
+    };
+    const bool guarded = workload_.phase == Phase::Train && !opened(Knob::KvHeads);
+    const double least = guarded ? options_.guards.kv * wide(baseline_.kv_heads, baseline_) - 1e-9 : 0.0;
     const auto allowed = [&](std::int64_t groups) {
+        if (wide(groups, shape) < least) return every_head && groups == shape.heads;
         if (axis.fixed) return groups == kept;
         return allows(axis, groups) && (groups == kept || on_step(Knob::KvHeads, groups));
     };
-    slice.listed += static_cast<double>(shape.heads - least + 1);
+    slice.listed += static_cast<double>(shape.heads);
     if (slice.listed > most_listed) return;
-    for (std::int64_t groups = least; groups <= shape.heads; ++groups) {
+    for (std::int64_t groups = 1; groups <= shape.heads; ++groups) {
         if (shape.heads % groups != 0 || !allowed(groups)) continue;
         Shape changed = shape;
         changed.kv_heads = groups;
@@ -92,7 +96,22 @@ void Space::list_heads(Slice& slice) const {
     }
 }
 
+/// In prefill and decode a token's KV cache is no smaller than the baseline's.
+bool Space::keeps_cache(const Heads& heads, std::int64_t layers) const {
+    if (workload_.phase == Phase::Train || opened(Knob::KvHeads)) return true;
+    const auto cache = [](std::int64_t depth, std::int64_t kv_heads, std::int64_t size) {
+        return static_cast<double>(depth) * static_cast<double>(kv_heads * size);
+    };
+    const double own = cache(baseline_.layers, baseline_.kv_heads, baseline_.head_dim);
+    return cache(layers, heads.kv_heads, heads.head_dim) >= options_.guards.kv * own - 1e-6;
+}
+
 std::vector<std::int64_t> Space::widths(const Shape& shape) const {
+    if (shape.experts) {
+        constexpr double reach = 4.0;  // as far as the number of experts goes, and twice as far
+        const double width = static_cast<double>(width_of(baseline_));
+        return steps(Knob::Ffn, {width / reach, width * reach});
+    }
     const double own =
         static_cast<double>(baseline_.ffn) / static_cast<double>(baseline_.hidden) * plain_equivalent(baseline_.mlp);
     const Between ratio = options_.guards.mlp_ratio;
@@ -151,6 +170,10 @@ Slice Space::slice(std::uint32_t variant, std::int64_t hidden) const {
     if (slice.heads.empty()) return slice;
     list_layers(slice);
     slice.ffn = widths(slice.shape);
+    if (slice.variant.shared_times > 1) {  // a shard of several widths is several shards of one where tp divides it
+        const std::int64_t tp = slice.variant.workload.parallel.tp;
+        std::erase_if(slice.ffn, [&](std::int64_t width) { return width % tp != 0; });
+    }
     slice.vocab = vocabularies(slice.variant);
     if (slice.layers.empty() || slice.ffn.empty() || slice.vocab.empty()) {
         slice.layers.clear();
@@ -171,7 +194,7 @@ void Space::trim(Slice& slice) const {
     for (std::size_t set = 0; set < slice.heads.size(); ++set) {
         for (const std::int64_t layers : slice.layers) {
             for (std::size_t words = 0; words < slice.vocab.size(); ++words) {
-                const Range range = widths(slice, slice.params(set, words, count(layers)), count(layers));
+                const Range range = widths(slice, set, words, layers);
                 ++starts[range.first];
                 --starts[range.last];
                 slice.size += static_cast<double>(range.last - range.first);
@@ -184,6 +207,7 @@ void Space::trim(Slice& slice) const {
         users += starts[width];
         if (users == 0) continue;
         slice.ffn[kept] = slice.ffn[width];
+        if (!slice.idle.empty()) slice.idle[kept] = slice.idle[width];
         slice.ffn_params[kept++] = slice.ffn_params[width];
     }
     slice.ffn.resize(kept);
@@ -192,7 +216,7 @@ void Space::trim(Slice& slice) const {
         slice.layers.clear();
         return;
     }
-    slice.shape.ffn = slice.ffn.front();
+    set_width(slice.shape, slice.variant, slice.ffn.front());
     const std::int64_t moved = slice.ffn_params.front();
     for (std::int64_t& params : slice.ffn_params) params -= moved;
     for (Affine<std::int64_t>& params : slice.heads_params) params.per_layer += moved;
@@ -201,7 +225,7 @@ void Space::trim(Slice& slice) const {
 void Space::count_params(Slice& slice) const {
     Shape& shape = slice.shape;
     shape = slice.with(slice.heads.front());
-    shape.ffn = slice.ffn.front();
+    set_width(shape, slice.variant, slice.ffn.front());
     shape.vocab = slice.vocab.front();
     if (depth_is_free_) shape.layers = 1;
     const std::int64_t reference = count_parameters(shape).total;
@@ -212,25 +236,49 @@ void Space::count_params(Slice& slice) const {
         const std::int64_t per_layer = depth_is_free_ ? count_parameters(probe).total - one : one;
         slice.heads_params.push_back({one - per_layer, per_layer});
     }
-    const auto count_along = [&](Knob knob, const std::vector<std::int64_t>& values,
-                                 std::vector<std::int64_t>& params) {
-        Shape probe = shape;  // a matrix grows by as much with each row
-        probe.*field_of(knob) += 1;
-        const std::int64_t each = count_parameters(probe).total - reference;
-        for (const std::int64_t value : values) params.push_back(each * (value - values.front()));
-    };
-    count_along(Knob::Ffn, slice.ffn, slice.ffn_params);
-    count_along(Knob::Vocab, slice.vocab, slice.vocab_params);
+    Shape wider = shape, wordier = shape;  // a matrix grows by as much with each row
+    set_width(wider, slice.variant, slice.ffn.front() + 1);
+    wordier.vocab += 1;
+    const std::int64_t each_width = count_parameters(wider).total - reference;
+    const std::int64_t each_word = count_parameters(wordier).total - reference;
+    for (const std::int64_t width : slice.ffn) {
+        slice.ffn_params.push_back(each_width * (width - slice.ffn.front()));
+        if (!shape.experts) continue;
+        set_width(wider, slice.variant, width);
+        const ParameterCount count = count_parameters(wider);
+        slice.idle.push_back(count.total - count.active);
+    }
+    for (const std::int64_t words : slice.vocab) {
+        slice.vocab_params.push_back(each_word * (words - slice.vocab.front()));
+        wordier.vocab = words;
+        const ParameterCount count = count_parameters(wordier);
+        slice.tables.push_back(count.embedding + count.head);
+    }
 }
 
-Range Space::widths(const Slice& slice, std::int64_t params_without, std::int64_t count) const {
-    const auto params = [&](std::int64_t added) { return static_cast<double>(params_without + count * added); };
-    const auto begin = slice.ffn_params.begin();
-    const auto first = std::partition_point(begin, slice.ffn_params.end(),
-                                            [&](std::int64_t added) { return params(added) < params_.low; });
-    const auto last = std::partition_point(first, slice.ffn_params.end(),
-                                           [&](std::int64_t added) { return params(added) <= params_.high; });
-    return {static_cast<std::size_t>(first - begin), static_cast<std::size_t>(last - begin)};
+Range Space::widths(const Slice& slice, std::size_t set, std::size_t words, std::int64_t layers) const {
+    if (!keeps_cache(slice.heads[set], layers)) return {};
+    const std::int64_t without = slice.params(set, words, count(layers));
+    const double tables = static_cast<double>(slice.tables[words]);
+    const Between whole{std::max(params_.low, blocks_.low + tables), std::min(params_.high, blocks_.high + tables)};
+    const auto params = [&](std::size_t width) {
+        return static_cast<double>(without + count(layers) * slice.ffn_params[width]);
+    };
+    const auto active = [&](std::size_t width) {
+        return slice.idle.empty() ? active_.low : params(width) - static_cast<double>(slice.idle[width]) - tables;
+    };
+    const auto first_past = [&](std::size_t begin, auto&& before) {
+        std::size_t end = slice.ffn.size();
+        while (begin < end) {
+            const std::size_t middle = (begin + end) / 2;
+            (before(middle) ? begin : end) = before(middle) ? middle + 1 : middle;
+        }
+        return begin;
+    };
+    const std::size_t first =
+        first_past(0, [&](std::size_t w) { return params(w) < whole.low || active(w) < active_.low; });
+    return {first,
+            first_past(first, [&](std::size_t w) { return params(w) <= whole.high && active(w) <= active_.high; })};
 }
 
 }  // namespace tilewright::space

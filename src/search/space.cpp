@@ -40,7 +40,24 @@ std::uint32_t turned(const Shape& baseline, const Shape& to) {
     }
     if (from.mlp != to.mlp) found |= bit(Knob::Mlp);
     if (from.block != to.block) found |= bit(Knob::Block);
-    return found;
+    if (!from.experts || !to.experts) return found;
+    const auto apart = [](std::int64_t a, std::int64_t b, Knob knob) { return a != b ? bit(knob) : 0U; };
+    return found | apart(from.experts->ffn, to.experts->ffn, Knob::Ffn) |
+           apart(from.experts->count, to.experts->count, Knob::Experts) |
+           apart(from.experts->active, to.experts->active, Knob::TopK) |
+           apart(from.experts->shared_ffn * to.experts->ffn, to.experts->shared_ffn * from.experts->ffn, Knob::Shared);
+}
+
+/// "experts 64 -> 128", and so on.
+void add_expert_differences(const Experts& from, const Experts& to, std::vector<std::string>& found) {
+    const auto add = [&](const char* name, std::int64_t before, std::int64_t after) {
+        if (before == after) return;
+        found.push_back(std::string(name) + " " + std::to_string(before) + " -> " + std::to_string(after));
+    };
+    add("experts", from.count, to.count);
+    add("top_k", from.active, to.active);
+    add("expert_ffn", from.ffn, to.ffn);
+    add("shared_ffn", from.shared_ffn, to.shared_ffn);
 }
 
 std::vector<std::string> differences(const Shape& from, const Shape& to) {
@@ -48,11 +65,12 @@ std::vector<std::string> differences(const Shape& from, const Shape& to) {
     const std::uint32_t knobs = turned(from, to);
     for (std::size_t i = 0; i < axis_count; ++i) {
         const auto& [name, field] = dimensions()[i];
-        if ((knobs >> i & 1U) == 0) continue;
+        if ((knobs >> i & 1U) == 0 || (to.experts && static_cast<Knob>(i) == Knob::Ffn)) continue;
         const bool held = from.*field == to.*field;  // where it would have followed another change
         const std::string before = held ? " held at " : " " + std::to_string(from.*field) + " -> ";
         found.push_back(std::string(name) + before + std::to_string(to.*field));
     }
+    if (from.experts && to.experts) add_expert_differences(*from.experts, *to.experts, found);
     return found;
 }
 
@@ -65,7 +83,41 @@ Shape in_form(Shape shape, const Variant& variant) {
     if (shape.block != variant.block) shape.norms.per_layer = 2;
     shape.block = variant.block;
     shape.mlp = variant.mlp;
+    if (variant.experts) shape.experts = variant.experts;
     return shape;
+}
+
+void set_width(Shape& shape, const Variant& variant, std::int64_t width) {
+    if (!shape.experts) {
+        shape.ffn = width;
+        return;
+    }
+    shape.experts->ffn = width;
+    if (variant.shared_times >= 0) shape.experts->shared_ffn = variant.shared_times * width;
+}
+
+namespace {
+
+/// Whole multiples are best, halves and quarters of them next.
+double unevenness(std::int64_t value, std::int64_t own, std::int64_t best) {
+    if (value == own || value % best == 0) return 0.0;
+    return value % (best / 2) == 0 ? 1.0 / 3.0 : value % (best / 4) == 0 ? 2.0 / 3.0 : 1.0;
+}
+
+}  // namespace
+
+double unevenness_of_width(std::int64_t width, const Shape& baseline) {
+    return 0.4 * unevenness(width, width_of(baseline), 256);
+}
+
+double unevenness_beside_width(const Shape& shape, const Shape& baseline) {
+    constexpr std::int64_t ranks = 8;  // the GPUs of a node, over which heads are split
+    const auto splits = [](std::int64_t count, std::int64_t own) {
+        return count == own || count % ranks == 0 || ranks % count == 0 ? 0.0 : 1.0;
+    };
+    return 0.2 * unevenness(shape.vocab, baseline.vocab, 128) + 0.15 * unevenness(shape.hidden, baseline.hidden, 256) +
+           0.15 * unevenness(shape.layers, baseline.layers, 8) +  // pipeline stages
+           0.05 * splits(shape.heads, baseline.heads) + 0.05 * splits(shape.kv_heads, baseline.kv_heads);
 }
 
 Space::Space(const Shape& baseline, const Workload& workload, const SearchOptions& options)
@@ -73,15 +125,24 @@ Space::Space(const Shape& baseline, const Workload& workload, const SearchOption
     baseline_.name.clear();  // copied for every shape that is lowered
     baseline_.source.clear();
     if (baseline.window > 0 || baseline.experts) options_.axis(Knob::Layers).fixed = true;
-    if (baseline.experts) options_.axis(Knob::Ffn).fixed = true;
     depth_is_free_ = !options_.axis(Knob::Layers).fixed;
-    const Budget& budget = options_.budget;
-    const bool other_size = budget.flops_per_token || budget.time || budget.memory;
-    const Between share = options_.guards.params;
-    params_ = other_size ? Between{} : Between{share.low * baseline_params_, share.high * baseline_params_};
     coarser_.fill(1);
+    set_size_guards();
     set_variants();
     fill();
+}
+
+void Space::set_size_guards() {
+    const Budget& budget = options_.budget;
+    const Guards& guards = options_.guards;
+    if (budget.flops_per_token || budget.time || budget.memory) return;
+    const auto over = [](Between share, double own) { return Between{share.low * own, share.high * own}; };
+    params_ = over(guards.params, baseline_params_);
+    if (guards.params.low > 1.0 || guards.params.high < 1.0) return;  // another size
+    const ParameterCount own = count_parameters(baseline_);
+    const double tables = static_cast<double>(own.embedding + own.head);
+    blocks_ = over(guards.blocks, static_cast<double>(own.total) - tables);
+    active_ = over(guards.blocks, static_cast<double>(own.active) - tables);
 }
 
 void Space::set_variants() {
@@ -99,6 +160,36 @@ void Space::set_variants() {
                     if (mlp != baseline_.mlp) variant.turned |= bit(Knob::Mlp);
                     if (block != baseline_.block) variant.turned |= bit(Knob::Block);
                     if (validate(variant.workload).empty()) variants_.push_back(variant);
+                }
+            }
+        }
+    }
+    if (baseline_.experts && !options_.axis(Knob::Ffn).fixed) add_experts();
+}
+
+/// Half, as many and twice as many experts, of which a token visits about the same share, beside shared ones of none,
+/// one or two times their width: the guards on the parameters in all and on those a token visits decide which remain.
+void Space::add_experts() {
+    constexpr double most_apart = 1.5;  // share of the experts visited, over the baseline's
+    const Experts own = *baseline_.experts;
+    const double share = static_cast<double>(own.active) / static_cast<double>(own.count);
+    const std::vector<Variant> plain = variants_;
+    for (const std::int64_t count : {own.count / 2, own.count, own.count * 2}) {
+        for (std::int64_t active = 1; active <= std::min(count, 2 * own.active + 1); ++active) {
+            const double apart = static_cast<double>(active) / static_cast<double>(count) / share;
+            if (apart > most_apart || apart < 1.0 / most_apart) continue;
+            for (const std::int64_t times : {-1, 0, 1, 2}) {
+                Experts other = own;
+                other.count = count;
+                other.active = active;
+                if (times >= 0) other.shared_ffn = times * own.ffn;
+                if (times < 0 && other == own) continue;  // already there
+                for (Variant variant : plain) {
+                    variant.experts = other;
+                    variant.shared_times = times;
+                    Shape shape = in_form(baseline_, variant);
+                    variant.turned |= space::turned(baseline_, shape);
+                    variants_.push_back(std::move(variant));
                 }
             }
         }

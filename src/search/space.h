@@ -19,6 +19,8 @@ struct Variant {
     BlockForm block = BlockForm::Sequential;
     std::uint32_t turned = 0;  ///< knobs that differ from the baseline
     double scale = 1.0;        ///< of its step time, at the baseline's tokens and GPUs
+    std::optional<Experts> experts{};
+    std::int64_t shared_times = -1;  ///< the shared expert's width over a routed one's; negative: its own stays
 };
 
 struct Heads {
@@ -50,8 +52,10 @@ struct Slice {
     std::vector<Affine<std::int64_t>> heads_params;  ///< with the first MLP width and vocabulary
     std::vector<std::int64_t> ffn_params;            ///< what an MLP width adds to that, in each layer
     std::vector<std::int64_t> vocab_params;
-    double size = 0.0;    ///< shapes, before the guard on FLOPs
-    double listed = 0.0;  ///< what was looked at to make these lists
+    std::vector<std::int64_t> tables;  ///< parameters of embedding and head, by vocabulary
+    std::vector<std::int64_t> idle;    ///< of the experts a token does not visit, by width; empty without experts
+    double size = 0.0;                 ///< shapes, before the guard on FLOPs
+    double listed = 0.0;               ///< what was looked at to make these lists
 
     Shape with(const Heads& set) const;
     std::int64_t params(std::size_t set, std::size_t words, std::int64_t count) const {
@@ -76,8 +80,8 @@ public:
     std::int64_t count(std::int64_t layers) const { return depth_is_free_ ? layers : 1; }
     Between params() const { return params_; }  ///< absolute
 
-    /// The widths that keep the parameter count within its guard.
-    Range widths(const Slice& slice, std::int64_t params_without, std::int64_t count) const;
+    /// The widths that keep the parameter counts within their guards; none where the KV cache would be too small.
+    Range widths(const Slice& slice, std::size_t set, std::size_t words, std::int64_t layers) const;
 
     double size_bound() const;
     void coarsen(double most);
@@ -85,6 +89,9 @@ public:
 
 private:
     void set_variants();
+    void set_size_guards();
+    void add_experts();
+    bool keeps_cache(const Heads& heads, std::int64_t layers) const;
     void fill();
     Slice slice(std::uint32_t variant, std::int64_t hidden) const;
     bool opened(Knob knob) const;
@@ -104,7 +111,7 @@ private:
     SearchOptions options_;
     double baseline_params_;
     bool depth_is_free_;
-    Between params_;
+    Between params_, blocks_, active_;  ///< the last two outside the embeddings
     std::vector<Variant> variants_;
     std::vector<Slice> slices_;
     double listed_ = 0.0;
@@ -113,6 +120,17 @@ private:
 
 /// The shape with the switches of a variant.
 Shape in_form(Shape shape, const Variant& variant);
+
+/// The MLP's width, or a routed expert's.
+inline std::int64_t width_of(const Shape& shape) { return shape.experts ? shape.experts->ffn : shape.ffn; }
+
+/// Sets that width, and the shared expert's where it follows.
+void set_width(Shape& shape, const Variant& variant, std::int64_t width);
+
+/// From 0 to 1, how far hidden, vocabulary, layers, heads and kv heads are from round ones, and the MLP's width by
+/// itself; the two add up. The baseline's own sizes are as good as round.
+double unevenness_beside_width(const Shape& shape, const Shape& baseline);
+double unevenness_of_width(std::int64_t width, const Shape& baseline);
 
 /// Whether the axis lists the value, or has it in its range, or says nothing.
 bool allows(const Axis& axis, std::int64_t value);

@@ -103,7 +103,7 @@ Tables::Tables(const space::Space& space, const space::Slice& slice, std::span<c
 std::vector<Tables::Role> Tables::roles(const Shape& shape, const OpGraph& graph) const {
     Shape deeper = shape, wider = shape, wordier = shape;
     if (depth_is_free_) deeper.layers *= 2;
-    wider.ffn *= 2;
+    space::set_width(wider, slice_.variant, 2 * space::width_of(shape));
     wordier.vocab *= 2;
     const OpGraph by_depth = lowered(deeper), by_width = lowered(wider), by_words = lowered(wordier);
     std::vector<Role> found;
@@ -143,8 +143,12 @@ std::vector<Tables::Line> Tables::lines(Part part, const OpGraph& from, const Op
 Column Tables::column(Knob knob, Part part, const std::vector<std::int64_t>& values) {
     const std::int64_t tp = slice_.variant.workload.parallel.tp;
     Shape one = reference_, two = reference_;  // 1 and 2 on each GPU
-    one.*space::field_of(knob) = tp;
-    two.*space::field_of(knob) = 2 * tp;
+    const auto set = [&](Shape& shape, std::int64_t value) {
+        if (knob == Knob::Ffn) return space::set_width(shape, slice_.variant, value);
+        shape.*space::field_of(knob) = value;
+    };
+    set(one, tp);
+    set(two, 2 * tp);
     const OpGraph from = lowered(one), to = lowered(two);
     std::vector<Line> kernels = lines(part, from, to);
     const double update_step = update_bytes(to) - update_bytes(from);

@@ -26,7 +26,9 @@ struct Segment {
     std::vector<double> least_update;  ///< by target
     double host = 0.0;                 ///< seconds of the step
     ScoredShape point;
-    double bar = 0.0;  ///< of the family and of its cache: what scores no less is not kept for them
+    double log_loss = 0.0;  ///< without what width and parameters do to it
+    double uneven = 0.0;    ///< but for the width
+    double bar = 0.0;       ///< of the family and of its cache: what scores no less is not kept for them
 };
 
 class Walker {
@@ -42,13 +44,19 @@ public:
         const bool equal_size = params.low > 0.0 && params.low <= own && own <= params.high;
         cap_ = equal_size ? 1.0 : endless;
         largest_ = options_.budget.time || options_.budget.memory;
+        if (setting.objective == Objective::Loss) set_loss();
+        if (setting.law) {
+            LossTraits deeper = setting.law->baseline();
+            deeper.aspect *= 0.95;
+            depth_may_move_ = setting.law->change(deeper).reaches();
+        }
         bin_scale_ = static_cast<double>(Kept::bins) /
                      (equal_size ? std::max({1e-9, 1.0 - params.low / own, params.high / own - 1.0}) : 1.0);
     }
 
     Kept run() {
         for (std::size_t set = 0; set < slice_.heads.size(); ++set) {
-            rest_ = tables_.rest(slice_.heads[set]);
+            rest_.reset();
             family_ = {};
             for (const std::int64_t layers : slice_.layers) {
                 for (std::size_t words = 0; words < slice_.vocab.size(); ++words) visit(set, layers, words);
@@ -62,13 +70,17 @@ private:
     std::int64_t host_layers(std::int64_t layers) const {
         return ceil_div(layers, slice_.variant.workload.parallel.pp);
     }
+    void set_loss();
+    double factor(const Segment& segment, std::size_t width) const;
+    bool keeps_depth(const ScoredShape& point) const;
+    void set_bar(Segment& segment) const;
     void visit(std::size_t set, std::int64_t layers, std::size_t words);
     void limit_flops(Segment& segment) const;
     std::size_t first_too_large(const Segment& segment) const;
     void consider(Segment& segment, std::size_t width);
     double bound(const Segment& segment, std::size_t width, bool settled) const;
     double exact(const Segment& segment, std::size_t width) const;
-    bool affordable(const Segment& segment, std::size_t width, double bar, double& score) const;
+    bool affordable(const Segment& segment, std::size_t width, double bar, ScoredShape& point) const;
     void store(Segment& segment, const ScoredShape& point);
     double knob_bar(std::uint32_t turned) const;
     double cache_bar(double kv) const;
@@ -80,13 +92,52 @@ private:
     const SearchOptions& options_;
     const space::Slice& slice_;
     tables::Tables tables_;
-    tables::Rest rest_;
+    std::optional<tables::Rest> rest_;   ///< of the present heads, once a shape needs it
+    std::vector<double> loss_by_width_;  ///< ln(loss), what the width over hidden does to it
+    double loss_by_params_ = 0.0;        ///< and a factor e of the parameters
     ScoredShape family_;
     Kept kept_;
-    double cap_;        ///< what scores no less is never kept
-    bool largest_;      ///< the score is the size, and time or memory are limited
-    double bin_scale_;  ///< bins per relative change of the parameter count
+    bool depth_may_move_ = false;  ///< the law reaches the baseline: it may call another depth free
+    double cap_;                   ///< what scores no less is never kept
+    bool largest_;                 ///< the score is the size, and time or memory are limited
+    double bin_scale_;             ///< bins per relative change of the parameter count
 };
+
+/// The law is a sum over traits, so that each is asked by itself.
+void Walker::set_loss() {
+    LossTraits traits = setting_.law->baseline();
+    traits.params *= std::exp(1.0);
+    loss_by_params_ = setting_.law->log_change(traits);
+    Shape shape = slice_.shape;
+    for (const std::int64_t width : slice_.ffn) {
+        traits = setting_.law->baseline();
+        shape.ffn = width;
+        traits.ratio = loss_traits(shape).ratio;
+        loss_by_width_.push_back(setting_.law->log_change(traits));
+    }
+}
+
+double Walker::factor(const Segment& s, std::size_t width) const {
+    double product = 1.0;
+    if (!options_.exact) {
+        product += most_charged * (s.uneven + space::unevenness_of_width(slice_.ffn[width], space_.baseline()));
+    }
+    if (setting_.objective == Objective::Step) return product;
+    const double params = static_cast<double>(s.params + s.count * slice_.ffn_params[width] - slice_.tables[s.words]);
+    const double more = std::log(params / setting_.law->baseline().params);
+    return product * setting_.law->tokens(s.log_loss + loss_by_width_[width] + loss_by_params_ * more);
+}
+
+bool Walker::keeps_depth(const ScoredShape& point) const {
+    if (point.size[static_cast<std::size_t>(Knob::Layers)] == space_.baseline().layers) return true;
+    return depth_may_move_ && setting_.law->change(shape_of(space_, point)).free();
+}
+
+void Walker::set_bar(Segment& s) const {
+    const bool may_be_safe = depth_may_move_ || s.layers == space_.baseline().layers;
+    s.bar = std::max({std::min(cap_, family_.score), cache_bar(s.point.kv),
+                      may_be_safe ? std::min(cap_, kept_.safe_depth.score) : -endless});
+}
 
 void Walker::visit(std::size_t set, std::int64_t layers, std::size_t words) {
     const space::Heads& heads = slice_.heads[set];
@@ -97,18 +148,20 @@ void Walker::visit(std::size_t set, std::int64_t layers, std::size_t words) {
                                                          : std::int64_t{1});
     s.words = words;
     s.params = slice_.params(set, words, s.count);
-    s.range = space_.widths(slice_, s.params, s.count);
+    s.range = space_.widths(slice_, set, words, layers);
+    if (s.range.first >= s.range.last) return;
+    if (!rest_) rest_ = tables_.rest(heads);
     const auto at = [&](const auto& affine) { return affine.once + s.local * affine.per_layer; };
-    s.flops = at(rest_.flops) + tables_.words().flops[words];
+    s.flops = at(rest_->flops) + tables_.words().flops[words];
     limit_flops(s);
     if (s.range.first >= s.range.last) return;
     kept_.in_space += static_cast<std::int64_t>(s.range.last - s.range.first);
 
-    s.host = slice_.variant.scale * rest_.host.of(static_cast<double>(host_layers(layers))).value;
-    s.update_bytes = at(rest_.update_bytes) + tables_.words().update_bytes[words];
+    s.host = slice_.variant.scale * rest_->host.of(static_cast<double>(host_layers(layers))).value;
+    s.update_bytes = at(rest_->update_bytes) + tables_.words().update_bytes[words];
     const double least = s.update_bytes + s.local * tables_.widths().update_bytes[s.range.first];
     for (std::size_t t = 0; t < setting_.targets.size(); ++t) {
-        s.sums.push_back(at(rest_.sums[t]) + tables_.words().sums[t][words]);
+        s.sums.push_back(at(rest_->sums[t]) + tables_.words().sums[t][words]);
         s.least_update.push_back(tables_.update_time(t, least));
     }
     s.point.variant = slice_.variant_index;
@@ -117,7 +170,17 @@ void Walker::visit(std::size_t set, std::int64_t layers, std::size_t words) {
     s.point.kv = 2.0 * static_cast<double>(layers * heads.kv_heads * heads.head_dim);
     if (layers != space_.baseline().layers) s.point.turned |= bit(Knob::Layers);
     if (slice_.vocab[words] != space_.baseline().vocab) s.point.turned |= bit(Knob::Vocab);
-    s.bar = std::max(std::min(cap_, family_.score), cache_bar(s.point.kv));
+    Shape shape = slice_.with(heads);
+    shape.layers = layers;
+    shape.vocab = slice_.vocab[words];
+    s.uneven = space::unevenness_beside_width(shape, space_.baseline());
+    if (setting_.objective == Objective::Loss) {
+        LossTraits traits = loss_traits(shape);
+        traits.ratio = setting_.law->baseline().ratio;
+        traits.params = setting_.law->baseline().params;
+        s.log_loss = setting_.law->log_change(traits);
+    }
+    set_bar(s);
     const std::size_t last = first_too_large(s);
     for (std::size_t width = s.range.first; width < last; ++width) consider(s, width);
     kept_.priced += static_cast<std::int64_t>(s.range.last - s.range.first);
@@ -184,15 +247,17 @@ double Walker::exact(const Segment& s, std::size_t width) const {
 }
 
 /// Whether the shape scores below the bar, and its score: relative time, or size where time or memory are limited.
-bool Walker::affordable(const Segment& s, std::size_t width, double bar, double& score) const {
+bool Walker::affordable(const Segment& s, std::size_t width, double bar, ScoredShape& point) const {
     if (!largest_) {
-        if (bound(s, width, false) >= bar || bound(s, width, true) >= bar) return false;
-        score = exact(s, width);
-        return score < bar;
+        const double times = factor(s, width);
+        if (bound(s, width, false) * times >= bar || bound(s, width, true) * times >= bar) return false;
+        point.time = exact(s, width);
+        point.score = point.time * times;
+        return point.score < bar;
     }
     const double params = static_cast<double>(s.params + s.count * slice_.ffn_params[width]);
-    score = space_.baseline_params() / params;
-    if (score >= bar) return false;
+    point.score = space_.baseline_params() / params;
+    if (point.score >= bar) return false;
     if (!options_.budget.time) return true;
     const double limit = options_.budget.time->value * setting_.factors[0];
     return bound(s, width, false) <= limit && exact(s, width) <= limit;
@@ -202,12 +267,12 @@ void Walker::consider(Segment& s, std::size_t width) {
     ScoredShape point = s.point;
     const std::int64_t ffn = slice_.ffn[width];
     const double params = static_cast<double>(s.params + s.count * slice_.ffn_params[width]);
-    if (ffn != space_.baseline().ffn) point.turned |= bit(Knob::Ffn);
+    if (ffn != space::width_of(space_.baseline())) point.turned |= bit(Knob::Ffn);
     if (point.turned == 0) return;  // the baseline
     point.parameter_change = std::abs(params / space_.baseline_params() - 1.0);
     const auto bin = std::min(Kept::bins - 1, static_cast<std::size_t>(point.parameter_change * bin_scale_));
     const double bar = std::min(cap_, std::max({s.bar, kept_.by_change[bin].score, knob_bar(point.turned)}));
-    if (!affordable(s, width, bar, point.score)) return;
+    if (!affordable(s, width, bar, point)) return;
     point.size[static_cast<std::size_t>(Knob::Ffn)] = ffn;
     for (std::size_t i = bin; i < Kept::bins && point < kept_.by_change[i]; ++i) kept_.by_change[i] = point;
     store(s, point);
@@ -215,9 +280,10 @@ void Walker::consider(Segment& s, std::size_t width) {
 
 void Walker::store(Segment& s, const ScoredShape& point) {
     if (point < family_) family_ = point;
+    if (point < kept_.safe_depth && keeps_depth(point)) kept_.safe_depth = point;
     store_by_knobs(point);
     store_by_cache(point);
-    s.bar = std::max(std::min(cap_, family_.score), cache_bar(point.kv));
+    set_bar(s);
 }
 
 double Walker::knob_bar(std::uint32_t turned) const {
@@ -248,6 +314,7 @@ void Walker::store_by_knobs(const ScoredShape& point) {
 }
 
 void Walker::store_by_cache(const ScoredShape& point) {
+    if (cache_bar(point.kv) <= point.score) return;
     Kept one;
     one.by_cache.push_back(point);
     kept_.merge(one, kept_.families.size());
@@ -256,12 +323,28 @@ void Walker::store_by_cache(const ScoredShape& point) {
 }  // namespace
 
 Shape shape_of(const space::Space& space, const ScoredShape& point) {
-    Shape shape = space::in_form(space.baseline(), space.variants()[point.variant]);
-    for (std::size_t i = 0; i < axis_count; ++i) shape.*dimensions()[i].field = point.size[i];
+    const space::Variant& variant = space.variants()[point.variant];
+    Shape shape = space::in_form(space.baseline(), variant);
+    for (std::size_t i = 0; i < axis_count; ++i) {
+        if (static_cast<Knob>(i) == Knob::Ffn) {
+            space::set_width(shape, variant, point.size[i]);
+        } else {
+            shape.*dimensions()[i].field = point.size[i];
+        }
+    }
     return shape;
 }
 
-double score(const Setting& setting, const Shape& shape, const space::Variant& variant) {
+double factor(const Setting& setting, const Shape& shape) {
+    const space::Space& space = setting.space;
+    const double uneven = space::unevenness_beside_width(shape, space.baseline()) +
+                          space::unevenness_of_width(space::width_of(shape), space.baseline());
+    const double product = space.options().exact ? 1.0 : 1.0 + most_charged * uneven;
+    if (setting.objective == Objective::Step) return product;
+    return product * setting.law->tokens(setting.law->log_change(loss_traits(shape)));
+}
+
+double relative_time(const Setting& setting, const Shape& shape, const space::Variant& variant) {
     double sum = 0.0;
     for (std::size_t t = 0; t < setting.targets.size(); ++t) {
         const OpGraph graph = lower(shape, variant.workload);

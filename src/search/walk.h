@@ -11,12 +11,20 @@ namespace tilewright::walk {
 struct Setting {
     const space::Space& space;
     std::span<const Target> targets;
-    std::vector<double> factors;  ///< of each target's seconds in the score
-    double baseline_flops = 0.0;  ///< per token
+    std::vector<double> factors;   ///< of each target's seconds in the score
+    double baseline_flops = 0.0;   ///< per token
+    std::optional<LossLaw> law{};  ///< where it knows the baseline
+    Objective objective = Objective::Step;
 };
 
-/// The score of any shape, by the plain path; the baseline's is 1.
-double score(const Setting& setting, const Shape& shape, const space::Variant& variant);
+/// Sizes that are not round are charged up to this much.
+inline constexpr double most_charged = 0.003;
+
+/// What a shape's time is multiplied by in its score: tokens to the baseline's loss, and the charge on sizes.
+double factor(const Setting& setting, const Shape& shape);
+
+/// The step of any shape over the baseline's, by the plain path.
+double relative_time(const Setting& setting, const Shape& shape, const space::Variant& variant);
 
 Kept walk(const Setting& setting, const space::Slice& slice);
 
