@@ -25,7 +25,7 @@ struct Fix {
     std::string dimension;  ///< "vocab", "heads", "ffn", "tp", "batch", …
     std::int64_t from = 0;
     std::int64_t to = 0;
-    Seconds gain;  ///< step time saved at equal tokens and GPUs; negative when the fix costs time, 0 beside an Error
+    Seconds gain;  ///< step time saved at equal tokens and GPUs; 0 beside an Error
     std::int64_t parameter_change = 0;
     Seconds removes{};        ///< of the finding's cost, which is at equal work; the gain may have other causes too
     Seconds step{};           ///< what the step takes once the change is made; 0 beside an Error
@@ -71,7 +71,8 @@ struct LintOptions {
 
 /// All findings: Errors, then the costliest first. What makes the workload impossible is an Error, a cost of at least
 /// min_cost a Warning, the rest Info. Shape and workload must each be valid alone; together they need not be.
-/// Every fix was tried: the whole table was run on the changed shape, the finding was gone and nothing worse had come.
+/// Every fix was tried: the whole table was run on the changed shape, the finding was gone and no warning had come. No
+/// fix takes tokens from the vocabulary or costs time, and none moves a dimension against a costlier finding's best.
 std::vector<Finding> lint(const Shape& shape, const Workload& workload, const Pricer& pricer, LintOptions options = {});
 
 /// The same of a step that is priced already.

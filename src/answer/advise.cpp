@@ -6,16 +6,13 @@
 namespace tilewright {
 namespace {
 
-/// The fix with the largest gain among all findings that are more than information. A smaller vocabulary is never
-/// recommended: the tokens it cuts off may be in use.
+/// The fix with the largest gain among all findings that are more than information.
 std::optional<Fix> best_fix(const std::vector<Finding>& findings) {
     const Fix* best = nullptr;
     for (const Finding& finding : findings) {
         if (finding.severity == Severity::Info) continue;
         for (const Fix& fix : finding.fixes) {
-            const bool cuts_tokens = fix.dimension == "vocab" && fix.to < fix.from;
-            if (cuts_tokens || fix.gain.value <= 0) continue;
-            if (best == nullptr || fix.gain > best->gain) best = &fix;
+            if (fix.gain.value > 0 && (best == nullptr || fix.gain > best->gain)) best = &fix;
         }
     }
     return best == nullptr ? std::nullopt : std::optional(*best);

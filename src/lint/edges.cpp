@@ -73,7 +73,7 @@ Findings past_an_edge(const LintInput& input, Term term, bool (*past)(const Gemm
     if (!worst) return {};
     const std::int64_t width = width_step * input.workload.parallel.tp;
     Findings found;
-    for (const Move& move : {Move{"ffn", width}, {"vocab", width}, {"batch", 1}, {"seq", width_step}}) {
+    for (const Move& move : {Move{"ffn", width}, {"vocab", width}, {"batch", 1}}) {
         for (Finding& finding : findings(input, try_around(input, move, term), describe(*worst))) {
             if (found.empty() || finding.cost > found[0].cost) found = {std::move(finding)};
         }

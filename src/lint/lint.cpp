@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
 
 #include "lint/counterfactual.h"
 
@@ -55,19 +56,68 @@ bool only_informs(std::string_view code) {
                        [&](const Rule& rule) { return rule.code == code && rule.worst == Severity::Info; });
 }
 
-/// Whether the same rule was already broken as badly.
-bool as_bad(const std::vector<Finding>& findings, const Finding& other) {
-    return std::any_of(findings.begin(), findings.end(),
-                       [&](const Finding& f) { return f.code == other.code && f.severity >= other.severity; });
+/// Whether the same rule was already broken; in a shorter step the same cost may have become a warning.
+bool was_there(const std::vector<Finding>& findings, const Finding& other) {
+    const bool error = other.severity == Severity::Error;
+    return std::any_of(findings.begin(), findings.end(), [&](const Finding& f) {
+        return f.code == other.code && (!error || f.severity == Severity::Error);
+    });
 }
 
-/// Whether `after` is rid of the finding and has nothing that is impossible, or worse than it, that `before` had not.
+/// Whether `after` is rid of the finding and warns of nothing that `before` did not; what cannot run has no warnings
+/// yet, so that only other errors count there.
 bool better(const Finding& fixed, const std::vector<Finding>& before, const std::vector<Finding>& after) {
     return std::none_of(after.begin(), after.end(), [&](const Finding& found) {
         if (found.code == fixed.code) return true;
-        const bool worse = found.severity == Severity::Error || found.severity > fixed.severity;
-        return worse && !as_bad(before, found);
+        return found.severity >= std::max(Severity::Warning, fixed.severity) && !was_there(before, found);
     });
+}
+
+/// A fix that does harm is none: one that takes tokens from the vocabulary, which the tokenizer may use, or time.
+bool harms(const Finding& finding, const Fix& fix) {
+    const bool cuts_tokens = fix.dimension == "vocab" && fix.to < fix.from;
+    return cuts_tokens || (finding.severity != Severity::Error && fix.gain.value <= 0.0);
+}
+
+/// Which way a fix moves a dimension; wider heads are fewer.
+std::pair<std::string_view, bool> direction(const Fix& fix) {
+    if (fix.dimension == "head_dim") return {"heads", fix.to < fix.from};
+    return {fix.dimension, fix.to > fix.from};
+}
+
+/// Where several findings would move a dimension, only the way of the largest gain stays. Errors keep theirs: one of
+/// them must be taken.
+void drop_contradictions(std::vector<Finding>& findings) {
+    struct Way {
+        std::string_view dimension;
+        bool up;
+        Seconds gain;
+        std::string_view finding;
+        bool shared = false;
+    };
+    std::vector<Way> ways;
+    for (const Finding& finding : findings) {
+        for (const Fix& fix : finding.fixes) {
+            const auto [dimension, up] = direction(fix);
+            const auto known = std::find_if(ways.begin(), ways.end(),
+                                            [&, name = dimension](const Way& way) { return way.dimension == name; });
+            if (known == ways.end()) {
+                ways.push_back({dimension, up, fix.gain, finding.code});
+                continue;
+            }
+            known->shared = known->shared || known->finding != finding.code;
+            if (fix.gain > known->gain) std::tie(known->up, known->gain) = std::pair(up, fix.gain);
+        }
+    }
+    for (Finding& finding : findings) {
+        if (finding.severity == Severity::Error) continue;
+        std::erase_if(finding.fixes, [&](const Fix& fix) {
+            const auto [dimension, up] = direction(fix);
+            return std::any_of(ways.begin(), ways.end(), [&, name = dimension, up = up](const Way& way) {
+                return way.shared && way.dimension == name && way.up != up;
+            });
+        });
+    }
 }
 
 /// Best gain first. Gains that agree to a twentieth of the best are alike and keep the rule's order, upwards first.
@@ -116,6 +166,7 @@ std::vector<Finding> lint(const LintInput& input, LintOptions options) {
     std::vector<Finding> findings = untried;
     for (Finding& finding : findings) {
         std::erase_if(finding.fixes, [&](const Fix& fix) {
+            if (harms(finding, fix)) return true;
             Shape shape = input.shape;
             Workload workload = input.workload;
             apply(fix, shape, workload);
@@ -124,10 +175,11 @@ std::vector<Finding> lint(const LintInput& input, LintOptions options) {
         });
         sort_by_gain(finding.fixes);
     }
+    std::sort(findings.begin(), findings.end(), comes_before);
+    drop_contradictions(findings);
     std::erase_if(findings, [](const Finding& f) {
         return f.fixes.empty() && f.severity == Severity::Info && !only_informs(f.code);
     });
-    std::sort(findings.begin(), findings.end(), comes_before);
     return findings;
 }
 
