@@ -120,6 +120,8 @@ std::vector<FlagGroup> report_flags() { return {output_flags()}; }
 std::vector<FlagGroup> reproduce_flags() { return {output_flags()}; }
 std::vector<FlagGroup> samples_flags() { return {output_flags()}; }
 Result<int> run_fit(const Arguments&, Session&) { return not_here("fit"); }
+Result<int> run_prove(const Arguments&, Session&) { return not_here("prove"); }
+std::vector<FlagGroup> prove_flags() { return {output_flags()}; }
 Result<int> run_report(const Arguments&, Session&) { return not_here("report"); }
 Result<int> run_reproduce(const Arguments&, Session&) { return not_here("reproduce"); }
 Result<int> run_samples(const Arguments&, Session&) { return not_here("samples"); }

@@ -54,6 +54,8 @@ Result<int> run_lint(const Arguments& arguments, Session& session);
 std::vector<FlagGroup> lint_flags();
 Result<int> run_search(const Arguments& arguments, Session& session);
 std::vector<FlagGroup> search_flags();
+Result<int> run_prove(const Arguments& arguments, Session& session);
+std::vector<FlagGroup> prove_flags();
 Result<int> run_plan(const Arguments& arguments, Session& session);
 std::vector<FlagGroup> plan_flags();
 Result<int> run_compare(const Arguments& arguments, Session& session);

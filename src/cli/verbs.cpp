@@ -64,6 +64,16 @@ const Verb table[] = {
      {1, 1},
      search_flags,
      run_search},
+    {"prove",
+     "SHAPE --gpu NAME",
+     "the search's proposals as PyTorch training steps: promised against measured",
+     "Searches as `search` does, writes the baseline and the best of each kind as one Python file that needs torch "
+     "alone, and runs it on this machine's GPU where there is one: step, interval and memory, promised and measured. "
+     "Without a GPU it says how to run the file. --runtime pytorch is eager, pytorch-compiled torch.compile.",
+     "tilewright prove gpt3-760m --gpu h200 --no-run --out /tmp/prove.py",
+     {1, 1},
+     prove_flags,
+     run_prove},
     {"plan",
      "SHAPE --cluster NAME --gpus N --global-batch N-tokens\nSHAPE --cluster NAME --phase decode --seq N",
      "how to split a model over many GPUs: the fastest plans that fit, and what a run costs",

@@ -1,0 +1,27 @@
+// The search's proposals as promises that a GPU can check: the shapes, and what each step is said to take.
+#pragma once
+
+#include "tilewright/answer.h"
+
+namespace tilewright {
+
+/// A shape to be run.
+struct Promise {
+    std::string kind;  ///< "baseline", "one knob", …
+    std::vector<std::string> changed;
+    Prediction prediction;
+    double speedup = 1.0;  ///< over the baseline's step, with its 90% interval
+    double low = 1.0;
+    double high = 1.0;
+};
+
+struct Proof {
+    std::vector<Promise> promises;  ///< the baseline first
+    bool compiled = false;          ///< by torch.compile
+};
+
+/// The best of each kind of a search on one GPU, each once. A problem where the plain PyTorch program cannot be what
+/// was asked: another phase or runtime, several GPUs, experts, latent attention, windows, ALiBi.
+Result<Proof> prove(const SearchQuestion& asked, const SearchAnswer& answer);
+
+}  // namespace tilewright
