@@ -1,0 +1,75 @@
+// How a recommendation is told: what it gains, what the law of loss says of it, how far that reaches.
+#include <fmt/format.h>
+
+#include "render/units.h"
+#include "render/words.h"
+
+namespace tilewright::render {
+
+std::string loss_text(const LossChange& loss) {
+    return fmt::format("{:+.1f}% ({:+.1f} to {:+.1f})", 100.0 * loss.value + 0.0, 100.0 * loss.low + 0.0,
+                       100.0 * loss.high + 0.0);
+}
+
+namespace {
+
+std::string_view trait_text(std::string_view limit) {
+    constexpr std::pair<std::string_view, std::string_view> words[] = {
+        {"parameters", "the parameters"},     {"aspect", "width over depth"},        {"head", "the head size"},
+        {"ratio", "the MLP ratio"},           {"kv_width", "the share of kv heads"}, {"gated", "the gate of the MLP"},
+        {"parallel", "the form of the block"}};
+    for (const auto& [name, text] : words) {
+        if (name == limit) return text;
+    }
+    return limit;
+}
+
+/// What the law says of a shape, and how far it can be trusted.
+std::string law_text(const Candidate& candidate) {
+    const LossChange& loss = candidate.loss;
+    if (!loss.known) return " What it does to loss is not known: no such model was trained.";
+    const std::string text = fmt::format(" Expected loss at equal tokens {}", loss_text(loss));
+    if (loss.reaches()) return text + ".";
+    if (!loss.tried) return text + fmt::format("; the law does not reach: no run varied {}.", trait_text(loss.limit));
+    return text + fmt::format("; the law does not reach: what is known of {} is of models or values {:.3g} times off.",
+                              trait_text(loss.limit), loss.beyond);
+}
+
+/// Why the best of all was not taken, where another depth is the reason.
+std::string other_depth_text(const SearchResult& found) {
+    const Candidate* best = found.best();
+    constexpr double worth_a_word = 1.01;
+    const double taken = found.recommended ? found.recommended->gain : 1.0;
+    if (best == nullptr || best->keeps_depth || best->gain < worth_a_word * taken) return "";
+    return fmt::format(" Another depth might be better still ({}: {}{}), but nothing says that it costs no loss.{}",
+                       changes_text(*best), speedup_text(best->gain),
+                       found.objective == Objective::Loss ? " to the same loss" : "", law_text(*best));
+}
+
+}  // namespace
+
+std::string recommendation(const SearchResult& found) {
+    if (!found.recommended) {
+        return "keep this shape; none of equal size and depth is predicted to be better." + other_depth_text(found);
+    }
+    const Candidate& best = *found.recommended;
+    const std::string to_loss = found.objective == Objective::Loss
+                                    ? fmt::format(", {} to the baseline's loss ({})", speedup_text(best.to_loss),
+                                                  speedup_interval(best.to_loss_low, best.to_loss_high))
+                                    : "";
+    return fmt::format("{} {}: {} the speed ({}){}, parameters {}{}{}{}", best.proven() ? "take" : "try",
+                       changes_text(best), speedup_text(best.speedup), speedup_interval(best.low, best.high), to_loss,
+                       change_text(best.parameter_change),
+                       best.proven() ? "." : "; the interval includes no gain, so measure before you commit to it.",
+                       found.objective == Objective::Loss ? law_text(best) : "", other_depth_text(found));
+}
+
+std::string law_evidence_text() {
+    const LawEvidence runs = law_evidence();
+    return fmt::format(
+        "Loss by a law of {} training runs of ours and {} published ones, {} to {} parameters outside "
+        "the embeddings; docs/quality.md.",
+        runs.own_runs, runs.published_runs, count_text(runs.smallest), count_text(runs.largest));
+}
+
+}  // namespace tilewright::render
