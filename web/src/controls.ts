@@ -146,15 +146,22 @@ function model_box(app: App): HTMLElement {
     h("p", {class: "hint"}, `${names.length} in the catalogue; or drop a config.json anywhere`));
 }
 
+/// The list is long to make, as it tells what each profile rests on: the worker does.
 function gpu_box(app: App): HTMLElement {
-  const names = app.model.ask(["devices"]).out.split("\n").filter(line => /^  [a-z]/.test(line)).map(line => line.trim().split(/\s+/)[0]!).filter(name => name !== "name");
-  const select = h("select", {id: "gpu", onchange: () => app.change({gpus: [select.value, ...app.state.gpus.slice(1).filter(each => each !== select.value)]})}, ...names.map(name => h("option", {value: name}, name)));
-  const more = h("select", {"aria-label": "Compare with another GPU", onchange: () => { if (more.value) app.change({gpus: [...new Set([...app.state.gpus, more.value])].slice(0, 6)}); more.value = ""; }}, h("option", {value: ""}, "compare…"), ...names.map(name => h("option", {value: name}, name)));
-  app.add(shown => {
-    const first = shown.state.gpus[0]!;
+  const select = h("select", {id: "gpu", onchange: () => app.change({gpus: [select.value, ...app.state.gpus.slice(1).filter(each => each !== select.value)]})});
+  const more = h("select", {"aria-label": "Compare with another GPU", onchange: () => { if (more.value) app.change({gpus: [...new Set([...app.state.gpus, more.value])].slice(0, 6)}); more.value = ""; }}, h("option", {value: ""}, "compare…"));
+  const choose = (first: string) => {
     if (![...select.options].some(option => option.value === first)) select.append(h("option", {value: first}, first));
     select.value = first;
+  };
+  app.send({kind: "devices", what: "ask", turned: [], words: ["devices", "--json"]}, piece => {
+    const list = piece.answer?.code === 0 ? (JSON.parse(piece.answer.out).devices as {name: string; profile: {evidence: string}}[]) : [];
+    const options = () => list.map(({name, profile}) => h("option", {value: name}, `${name} (${profile.evidence})`));
+    select.replaceChildren(...options());
+    more.append(...options());
+    choose(app.state.gpus[0]!);
   });
+  app.add(shown => choose(shown.state.gpus[0]!));
   return h("div", {class: "choice wide"}, h("label", {for: "gpu"}, "GPU"), h("div", {class: "row"}, select, more));
 }
 

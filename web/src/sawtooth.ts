@@ -105,8 +105,10 @@ class Sawtooth {
     this.plot.batch(() => {
       this.plot!.setScale("x", {min: this.view[0], max: this.view[1]});
       const seen = y.filter((value, i): value is number => value !== null && x[i]! >= this.view[0] && x[i]! <= this.view[1]);
-      const base = this.app.shown.base?.tokens_per_s;
-      if (seen.length > 0) this.plot!.setScale("y", {min: Math.min(...seen, base ?? Infinity) * 0.98, max: Math.max(...seen, base ?? -Infinity) * 1.02});
+      let [low, high] = [Math.min(...seen), Math.max(...seen)];
+      const base = this.app.shown.base?.tokens_per_s ?? low;
+      if (base > 0.7 * low && base < 1.4 * high) [low, high] = [Math.min(low, base), Math.max(high, base)];
+      if (seen.length > 0) this.plot!.setScale("y", {min: low * 0.98, max: high * 1.02});
     });
   }
 
