@@ -10,7 +10,7 @@ export interface Prediction {
   device: {name: string; full_name: string; units: number; memory_bytes: number; bandwidth_bytes_per_s: number; peak_flops_per_s: Record<string, number>};
   workload: Record<string, string | number | boolean>;
   shape: Record<string, string | number | boolean>;
-  time_s: number; low_s: number; high_s: number; gpu_busy_s: number; idle_s: number; host_time_s: number; host_bound: boolean; evidence: string;
+  time_s: number; low_s: number; high_s: number; gpu_busy_s: number; idle_s: number; host_time_s: number; host_bound: boolean; host_remedies?: {what: string; speedup: number}[]; evidence: string;
   profile_source: string; tokens_per_s: number; mfu: number; hfu: number; fits: boolean; launches: number;
   memory: Record<string, number>;
   components: {component: string; time_s: number; share: number; terms: Terms}[];
