@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # fit_profiles.sh TILEWRIGHT PUBLIC [DEVICE…]: fits data/profiles, all or some, from our samples (data/samples) and from public
 # timings (a folder of gzip CSV with columns op, dtype, m, n, k, batch, latency_us and, for the paper's sweeps, layout; for attention also heads,
-# kv_heads, kv_dtype, window, with m queries, n keys, k the head size).
+# kv_heads, kv_dtype, window, with m queries, n keys, k the head size). Relatives come before the GPUs that start from their profiles,
+# and the program must be built again between the two.
 set -euo pipefail
 program=$1 public=$2 devices=" ${*:3} "
 profiles=$(dirname "$0")/../data/profiles
@@ -9,12 +10,15 @@ samples=$(dirname "$0")/../data/samples
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# Products in the bulk form; linear layers are TN where no layout is given.
-products() {
-    zcat "$1" | awk -F, -v OFS=, -v want="$2" '
-        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; print "layout,m,n,k,batch,dtype,latency_us"; next }
+wanted() { [[ $devices == "  " || $devices == *" $1 "* ]]; }
+
+# Products in the bulk form; linear layers are TN where no layout is given. NVIDIA's aiconfigurator keeps activations and takes five copies of the weights in turn;
+# the paper's logs use one set of operands, by the wall clock.
+products() {  # file, dtype, reuse, whether by the host's clock
+    zcat "$public/$1.csv.gz" | awk -F, -v OFS=, -v want="$2" -v reuse="$3" -v host="$4" '
+        NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; print "layout,m,n,k,batch,dtype,latency_us,reuse,by_host"; next }
         $at["dtype"] == want {
-            print ("layout" in at ? $at["layout"] : "TN"), $at["m"], $at["n"], $at["k"], $at["batch"], want, $at["latency_us"]
+            print ("layout" in at ? $at["layout"] : "TN"), $at["m"], $at["n"], $at["k"], $at["batch"], want, $at["latency_us"], reuse, host
         }'
 }
 
@@ -27,12 +31,6 @@ attention() {
         }'
 }
 
-fit() {  # device, source, files of samples…
-    [[ $devices == "  " || $devices == *" $1 "* ]] || return 0
-    "$program" fit --device "$1" --source "$2" -o "$profiles/$1.toml" "${@:3}"
-}
-
-# The paper's logs hold about 11 us of host time a call; where they are mixed with device times it is taken off.
 # Collectives of NCCL, and in the serving engines' own kernels ("direct") where they were captured in a graph.
 collectives() {
     zcat "$1" | awk -F, -v OFS=, '
@@ -41,31 +39,49 @@ collectives() {
         kernel == "NCCL" { print kind, $at["batch"], $at["bytes"], "nccl", $at["latency_us"] }
         kernel ~ /graph|TRTLLM/ { print kind, $at["batch"], $at["bytes"], "direct", $at["latency_us"] }'
 }
-for part in a100 h200 b200; do collectives "$public/collective_${part}_sxm.csv.gz" > "$work/collective_$part.csv"; done
 
-less_host_time() { awk -F, -v OFS=, 'NR > 1 { $7 -= 11 } 1'; }
+# What a public GPU has: products, attention, and collectives within a node where its server says something of the GPU.
+public_samples() {  # name there, collectives
+    products "gemm_$1" bf16 rotated 0 > "$work/gemm_$1.csv"
+    local files=("$public/attention_$1.csv.gz")
+    [[ -e $public/attention_encoder_$1.csv.gz ]] && files+=("$public/attention_encoder_$1.csv.gz")
+    attention "${files[@]}" > "$work/attention_$1.csv"
+    echo "$work/gemm_$1.csv" "$work/attention_$1.csv"
+    [[ $2 == node ]] || return 0
+    collectives "$public/collective_$1.csv.gz" > "$work/collective_$1.csv"
+    echo "$work/collective_$1.csv"
+}
 
-for file in gemm_a100_sxm gemm_b200_sxm gemm_rtx_pro_6000_server; do
-    products "$public/$file.csv.gz" bf16 > "$work/$file.csv"
-done
-attention "$public/attention_a100_sxm.csv.gz" > "$work/attention_a100.csv"
-attention "$public/attention_b200_sxm.csv.gz" "$public/attention_encoder_b200_sxm.csv.gz" > "$work/attention_b200.csv"
-attention "$public/attention_rtx_pro_6000_server.csv.gz" > "$work/attention_rtx.csv"
-for file in paper_a100_fp16 paper_v100_fp16 paper_mi250x_fp16; do
-    products "$public/$file.csv.gz" fp16 > "$work/$file.csv"
-done
-less_host_time < "$work/paper_a100_fp16.csv" > "$work/paper_a100_device.csv"
+paper_samples() {
+    products "paper_$1_fp16" fp16 all 1 > "$work/paper_$1.csv"
+    echo "$work/paper_$1.csv"
+}
 
-aiconfigurator="NVIDIA aiconfigurator (Apache-2.0), short runs"
+fit() {  # device, source, files of samples…
+    "$program" fit --device "$1" --source "$2" -o "$profiles/$1.toml" "${@:3}"
+}
+
+aiconfigurator="NVIDIA aiconfigurator (Apache-2.0)"
+engine="TensorRT-LLM 1.3.0rc20; attention: vLLM 0.24"
 logs="TransformerSizing logs (2023)"
-fit h200 "own H200 samples (data/samples): cuBLASLt 13.1, cuDNN 9.14, PyTorch 2.11; collectives: aiconfigurator, nccl-tests" \
-    "$samples"/h200/{gemm-quick,gemm-clocks,gemm-lasting,gemm-narrow,gemm-long,gemm-batched,attention,stream,stream-wide,pytorch,pytorch-compiled}.jsonl.gz "$work/collective_h200.csv"
-fit a100-80-sxm "$aiconfigurator, SGLang 0.5.10; fp16 and odd sizes: $logs, cuBLAS 11.7, less 11 us of host time; attention: vLLM 0.14, FlashAttention-2, cache writes inside" \
-    "$work/gemm_a100_sxm.csv" "$work/paper_a100_device.csv" "$work/attention_a100.csv" "$work/collective_a100.csv"
-fit b200 "$aiconfigurator, TensorRT-LLM 1.3.0rc20; attention: vLLM 0.24, TensorRT-LLM kernels, cache writes inside" \
-    "$work/gemm_b200_sxm.csv" "$work/attention_b200.csv" "$work/collective_b200.csv"
-fit rtx-pro-6000 "$aiconfigurator, TensorRT-LLM 1.3.0rc20; attention: vLLM 0.24, FlashAttention-2, cache writes inside" \
-    "$work/gemm_rtx_pro_6000_server.csv" "$work/attention_rtx.csv"
-fit a100-40-sxm "$logs, cuBLAS 11.7, wall clock: host time is inside" "$work/paper_a100_fp16.csv" "$work/collective_a100.csv"
-fit v100-sxm2 "$logs, cuBLAS 11.7, wall clock: host time is inside" "$work/paper_v100_fp16.csv"
-fit mi250x "$logs, rocBLAS, one die, wall clock: host time is inside" "$work/paper_mi250x_fp16.csv"
+if wanted h200; then
+    collectives "$public/collective_h200_sxm.csv.gz" > "$work/collective_h200.csv"
+    fit h200 "own H200 samples (data/samples): cuBLASLt 13.1, cuDNN 9.14, PyTorch 2.11; collectives: aiconfigurator, nccl-tests" \
+        "$samples"/h200/{gemm-quick,gemm-clocks,gemm-lasting,gemm-narrow,gemm-long,gemm-batched,attention,stream,stream-wide,pytorch,pytorch-compiled}.jsonl.gz "$work/collective_h200.csv"
+fi
+if wanted a100-80-sxm; then
+    fit a100-80-sxm "$aiconfigurator, SGLang 0.5.10; attention: vLLM 0.14, FlashAttention-2, cache writes inside; odd sizes: $logs, cuBLAS 11.7" \
+        $(public_samples a100_sxm node) $(paper_samples a100)
+fi
+if wanted b200; then fit b200 "$aiconfigurator, $engine, TensorRT-LLM kernels, cache writes inside" $(public_samples b200_sxm node); fi
+if wanted rtx-pro-6000; then
+    fit rtx-pro-6000 "$aiconfigurator, $engine, FlashAttention-2, cache writes inside" $(public_samples rtx_pro_6000_server none)
+fi
+if wanted h100-sxm; then
+    fit h100-sxm "from h200; $aiconfigurator, $engine, FlashAttention-3, cache writes inside" $(public_samples h100_sxm node)
+fi
+if wanted b300; then fit b300 "from b200; $aiconfigurator, $engine, TensorRT-LLM kernels, cache writes inside" $(public_samples b300_sxm node); fi
+if wanted l40s; then fit l40s "$aiconfigurator, $engine, FlashAttention-2, cache writes inside" $(public_samples l40s none); fi
+if wanted a100-40-sxm; then fit a100-40-sxm "from a100-80-sxm; $logs, cuBLAS 11.7, wall clock" $(paper_samples a100); fi
+if wanted v100-sxm2; then fit v100-sxm2 "$logs, cuBLAS 11.7, wall clock" $(paper_samples v100); fi
+if wanted mi250x; then fit mi250x "$logs, rocBLAS, one die, wall clock" $(paper_samples mi250x); fi

@@ -1,7 +1,7 @@
-// transfer_report DEVICE=FILE…: how far off a profile is on a device that it was not fitted on. Carries every fitted
-// profile over to every device named, prices that device's samples (bulk CSV with latency_us, or JSON Lines), and
-// prints the factor by which intervals must widen to hold nine tenths of them again. src/device/transfer.cpp takes its
-// constants from here.
+// transfer_report DEVICE=FILE…: how far off a profile is on a device that it was not fitted on. Each device named is left
+// out: its samples (bulk CSV with latency_us, or JSON Lines) are priced as if it had none. Then every fitted profile is
+// carried over to it. Prints the factor by which intervals must widen to hold nine tenths of the samples again.
+// src/device/transfer.cpp takes its constants from here.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -28,9 +28,7 @@ double reach(const Judged& one) {
     return std::max({1.0, one.cost.low.value / one.measured_s, one.measured_s / one.cost.high.value});
 }
 
-void print(const Device& from, const Profile& fitted, const Target& target) {
-    Profile carried = transferred(fitted, from, target.device);
-    carried.intervals = fitted.intervals;
+void print(const std::string& from, const Profile& carried, const Target& target) {
     const Judge judge(target.seen, target.device, carried);
     std::vector<double> errors, logs, reaches;
     for (Split split : {Split::Fitted, Split::HeldOut}) {
@@ -44,7 +42,7 @@ void print(const Device& from, const Profile& fitted, const Target& target) {
     double mean = 0.0;
     for (double error : errors) mean += error / static_cast<double>(errors.size());
     std::printf("%-13s -> %-13s %6zu points, mean %5.1f%%, median %5.1f%%, centre %+5.1f%%, widen by %.2f\n",
-                from.name.c_str(), target.device.name.c_str(), errors.size(), 100 * mean, 100 * quantile(errors, 0.5),
+                from.c_str(), target.device.name.c_str(), errors.size(), 100 * mean, 100 * quantile(errors, 0.5),
                 100 * std::expm1(quantile(logs, 0.5)), quantile(reaches, 0.9));
 }
 
@@ -60,10 +58,15 @@ int main(int argc, char** argv) {
         auto seen = cli::read_observations(word.substr(equals + 1));
         if (!seen) return std::fprintf(stderr, "%s: %s\n", argv[i], seen.problems()[0].what.c_str()), 2;
         const Target target{*device, std::move(*seen)};
+        const Profile left_out = unmeasured_profile(target.device);
+        print(left_out.carried_from.empty() ? "data sheet" : "(" + left_out.carried_from + ")", left_out, target);
         for (const std::string& name : device_names()) {
             const Device from = *find_device(name);
             const Profile profile = find_profile(from);
-            if (profile.evidence == Evidence::Fitted) print(from, profile, target);
+            if (profile.evidence != Evidence::Fitted) continue;
+            Profile carried = transferred(profile, from, target.device);
+            carried.intervals = profile.intervals;
+            print(from.name, carried, target);
         }
     }
     return 0;

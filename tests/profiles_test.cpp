@@ -19,8 +19,8 @@
 namespace tilewright {
 namespace {
 
-const char* const fitted_devices[] = {"h200",         "a100-80-sxm", "a100-40-sxm", "b200",
-                                      "rtx-pro-6000", "v100-sxm2",   "mi250x"};
+const char* const fitted_devices[] = {"h200", "h100-sxm",     "a100-80-sxm", "a100-40-sxm", "b200",
+                                      "b300", "rtx-pro-6000", "l40s",        "v100-sxm2",   "mi250x"};
 
 TEST(Profiles, SayWhatTheyAre) {
     for (const char* name : fitted_devices) {
@@ -28,7 +28,7 @@ TEST(Profiles, SayWhatTheyAre) {
         EXPECT_EQ(profile.evidence, Evidence::Fitted) << name;
         EXPECT_NE(profile.source.find("samples"), std::string::npos) << name;
     }
-    EXPECT_EQ(find_profile(*find_device("h100-sxm")).evidence, Evidence::Transferred);
+    EXPECT_EQ(find_profile(*find_device("h100-nvl")).evidence, Evidence::Transferred);
     EXPECT_EQ(find_profile(*find_device("t4")).evidence, Evidence::Assumed);
 }
 
@@ -221,7 +221,8 @@ TEST(Laws, TermsAddUpAndNothingBeatsTheRoofline) {
 TEST(Laws, NoProductBeatsTheMeasuredPeakAndBandwidth) {
     holds_everywhere([](const Pricer& pricer) {
         Op op;
-        const Gemm gemm = any_gemm();
+        Gemm gemm = any_gemm();
+        gemm.reuse = Reuse::None;
         op.work = gemm;
         const Profile& profile = pricer.profile();
         const double share = profile.compute_fraction[static_cast<std::size_t>(gemm.precision)];
@@ -235,7 +236,8 @@ TEST(Laws, NoProductBeatsTheMeasuredPeakAndBandwidth) {
 
 TEST(Laws, MoreWorkNeverTakesLess) {
     holds_everywhere([](const Pricer& pricer) {
-        const Gemm gemm = any_gemm();
+        Gemm gemm = any_gemm();
+        gemm.reuse = *rc::gen::element(Reuse::None, Reuse::Input, Reuse::All);
         const Cost cost = pricer.price(gemm);
         Gemm twice = gemm;
         twice.batch *= 2;
@@ -276,6 +278,46 @@ TEST(Laws, MoreRowsNeverTakeLess) {
             return pricer.price(Stream{kind, count, width, bytes, bytes}).time;
         };
         RC_ASSERT(time(rows + *rc::gen::inRange<std::int64_t>(1, 2000)) >= time(rows) * (1 - 1e-9));
+    });
+}
+
+/// A walk through the sizes of a product as a layer has it, each step by whole tiles; none of them may take less.
+TEST(Laws, AWalkUpwardsNeverGetsCheaper) {
+    holds_everywhere([](const Pricer& pricer) {
+        Gemm gemm = any_gemm();
+        gemm.reuse = *rc::gen::element(Reuse::None, Reuse::Input, Reuse::All);
+        Seconds before = pricer.price(gemm).time;
+        for (int step = 0; step < 12; ++step) {
+            std::int64_t Gemm::*const size = *rc::gen::element(&Gemm::m, &Gemm::n, &Gemm::k);
+            gemm.*size += 256 * *rc::gen::inRange<std::int64_t>(1, 9);
+            const Seconds now = pricer.price(gemm).time;
+            RC_ASSERT(now >= before * (1 - 1e-9));
+            before = now;
+        }
+    });
+}
+
+TEST(Laws, MoreKeysNeverTakeLess) {
+    holds_everywhere([](const Pricer& pricer) {
+        Attention attention = any_attention();
+        attention.q_len = 1;
+        attention.causal = false;
+        attention.pass = AttentionPass::Forward;
+        const Seconds before = pricer.price(attention).time;
+        attention.kv_len += 128 * *rc::gen::inRange<std::int64_t>(1, 9);
+        RC_ASSERT(pricer.price(attention).time >= before * (1 - 0.01));
+    });
+}
+
+/// What must come from memory cannot come faster, in the best case either.
+TEST(Laws, NoLowEndBeatsTheDataSheetsBandwidth) {
+    holds_everywhere([](const Pricer& pricer) {
+        Op op;
+        Gemm gemm = any_gemm();
+        gemm.reuse = Reuse::None;
+        op.work = gemm;
+        const Seconds memory = (bytes_read(op) + bytes_written(op)) / pricer.device().bandwidth;
+        RC_ASSERT(pricer.price(op).low >= memory * (1 - 1e-9));
     });
 }
 

@@ -13,16 +13,17 @@
 
 namespace tilewright {
 
-enum class Architecture { Volta, Turing, Ampere, Ada, Hopper, Blackwell, Cdna2, Cdna3 };
+enum class Architecture { Volta, Turing, Ampere, Ada, Hopper, Blackwell, Cdna2, Cdna3, Cdna4 };
 template <>
-inline constexpr std::array<NameTable<Architecture>, 8> names<Architecture>{{{"volta", Architecture::Volta},
+inline constexpr std::array<NameTable<Architecture>, 9> names<Architecture>{{{"volta", Architecture::Volta},
                                                                              {"turing", Architecture::Turing},
                                                                              {"ampere", Architecture::Ampere},
                                                                              {"ada", Architecture::Ada},
                                                                              {"hopper", Architecture::Hopper},
                                                                              {"blackwell", Architecture::Blackwell},
                                                                              {"cdna2", Architecture::Cdna2},
-                                                                             {"cdna3", Architecture::Cdna3}}};
+                                                                             {"cdna3", Architecture::Cdna3},
+                                                                             {"cdna4", Architecture::Cdna4}}};
 
 /// What joins nodes: one adapter's share of it for each GPU.
 struct Network {
@@ -61,6 +62,9 @@ Problems validate(const Device& device);
 /// Memory that a step may take: what the driver leaves, where nothing is known of it 63 of 64 parts, less a reserve of
 /// 2% for what is not foreseen.
 Bytes room(const Device& device);
+
+/// Whether two data sheets give the same price of every kernel: all numbers equal but those of links and networks.
+bool same_chip(const Device& a, const Device& b);
 
 /// What `auto` means on this device (PyTorch's choice): cuDNN's fused kernel for head sizes that are multiples of 8 up
 /// to 256 on Hopper and later, FlashAttention-2 for other sizes up to 256 and on older parts, the unfused path beyond.

@@ -19,6 +19,7 @@ struct Observation {
     double power_w = 0.0;    ///< 0: not known
     ClockMode mode = ClockMode::Quick;
     bool held_out = false;
+    bool by_host = false;   ///< timed by the wall clock, with the host's time of a call inside
     std::string family;     ///< of kernels: gemm, batched gemm, cudnn forward, stream, …
     std::string device;     ///< as the driver calls it; empty: not known
     std::uint64_t kin = 0;  ///< equal for shapes too alike to be on both sides of a split
@@ -68,9 +69,16 @@ struct Fit {
     std::int64_t set_aside = 0;  ///< samples that no kernel can have given: see `plausible`
 };
 
-/// Learns a profile, starting from the assumed one. Samples of another device are a problem, and so are too few. Times
-/// that are not plausible are left out and counted.
-Result<Fit> fit(const std::vector<Observation>& observations, const Device& device, const std::string& source);
+/// The host's time inside one call of products that were timed by the wall clock: single ones, and batches.
+using HostTimes = std::array<Seconds, 2>;
+
+/// Takes the host's time off every product that was timed with it. It is a latent of its source: what a launch on
+/// `start`'s device does not explain.
+HostTimes take_off_host_time(std::vector<Observation>& observations, const Device& device, const Profile& start);
+
+/// Learns a profile from `start`, the assumed one or a relative's: what has no samples stays as it is there. Samples of
+/// another device are a problem, and so are too few. Times that are not plausible are left out and counted.
+Result<Fit> fit(const std::vector<Observation>& observations, const Device& device, const Profile& start);
 
 enum class Split { Fitted, HeldOut };
 

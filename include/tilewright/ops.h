@@ -20,6 +20,21 @@ namespace tilewright {
 /// NN: A [m,k], B [k,n] (input gradient). NT: A [k,m], B [k,n] (weight gradient).
 enum class Layout { TN, NN, NT };
 
+/// What of a product's operands was in L2 before it started. Of the four, a lowered layer's products are `Input`.
+enum class Reuse {
+    Sampled,  ///< as in the samples that the profile was fitted to
+    None,     ///< all operands come from memory
+    Input,    ///< A has just been written
+    Rotated,  ///< A and C stay, B is one in turn of so many copies as fill L2, at most five
+    All       ///< the same operands again and again
+};
+template <>
+inline constexpr std::array<NameTable<Reuse>, 5> names<Reuse>{{{"sampled", Reuse::Sampled},
+                                                               {"none", Reuse::None},
+                                                               {"input", Reuse::Input},
+                                                               {"rotated", Reuse::Rotated},
+                                                               {"all", Reuse::All}}};
+
 /// A dense product; `batch` is a strided batch, or the number of groups when `grouped` (one expert each).
 struct Gemm {
     Layout layout = Layout::TN;
@@ -29,6 +44,7 @@ struct Gemm {
     std::int64_t batch = 1;
     Precision precision = Precision::Bf16;
     bool grouped = false;
+    Reuse reuse = Reuse::Sampled;
 
     friend bool operator==(const Gemm&, const Gemm&) = default;
 };

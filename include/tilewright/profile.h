@@ -261,7 +261,8 @@ struct Profile {
     Evidence attention_evidence = Evidence::Assumed;
     Evidence stream_evidence = Evidence::Assumed;
     Evidence collective_evidence = Evidence::Assumed;  ///< within a node; between nodes always assumed
-    std::string source;  ///< what it was fitted from, or which document it is assumed from
+    std::string source;         ///< what it was fitted from, or which document it is assumed from
+    Reuse reuse = Reuse::None;  ///< of the products it was fitted to
     std::array<double, precision_count> compute_fraction{
         1, 1, 1, 1, 1};  ///< of the data-sheet peak the best product reaches at the burst clock
     Hertz top_clock;     ///< the clock of burst prices; 0 where it is not known
@@ -280,6 +281,8 @@ struct Profile {
     Intervals intervals{};
     Interval collective_interval;
     std::string carried_from;       ///< the device it was fitted on, when that is another
+    std::string streams_from;       ///< that on which the stream kernels were, when that is another
+    double carried_error = 0.0;     ///< mean error of products carried over to parts like it, left out in turn
     std::vector<ErrorLine> errors;  ///< on samples that neither constants nor intervals were fitted to
 
     const GemmProfile& kernels(GemmFamily family) const {
@@ -295,5 +298,8 @@ Profile assumed_profile(const Device& device);
 
 /// A relative's profile carried over by data-sheet numbers; its intervals widen, and it says `transferred`.
 Profile transferred(const Profile& profile, const Device& from, const Device& to);
+
+/// Sets the stream kernels of a part on which nobody timed them to those of one on which they were, by data sheets.
+void carry_streams(const Profile& known, const Device& from, const Device& to, Profile& profile);
 
 }  // namespace tilewright

@@ -59,4 +59,7 @@ Result<Cluster> find_cluster(std::string_view name);
 /// one.
 Profile find_profile(const Device& device);
 
+/// What is known of a device before any of its samples: a relative's profile carried over, or the assumed one.
+Profile unmeasured_profile(const Device& device);
+
 }  // namespace tilewright

@@ -109,6 +109,7 @@ Result<FoundDevice> find_data_sheet(const std::string& name) {
     if (const std::string own = user_file("devices", name); !own.empty()) return read_data_sheet(own);
     Result<Device> device = find_device(name);
     if (device) return FoundDevice{std::move(*device), built_in, {}, {}};
+    if (device.problems()[0].fix.empty()) return device.problems();  // nothing like it
     return unknown("device", name, all_devices());
 }
 

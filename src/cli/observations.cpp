@@ -65,6 +65,7 @@ Result<std::vector<Observation>> kernels_of(const std::string& bytes, const std:
         read::CsvCells cells(file->table, row);
         Observation& seen = result.emplace_back(seen_as(*described));
         seen.time_s = cells.positive("latency_us") * 1e-6;
+        seen.by_host = cells.flag("by_host").value_or(false);
         if (!cells.clean()) return cells.problems();
     }
     return result;

@@ -207,6 +207,7 @@ Cost Pricer::burst(const Attention& attention) const {
     Cost cost = single ? decode(attention, kernels) : walk(attention, kernels);
     if (attention.head_dim % 8 != 0) cost.evidence = Evidence::Assumed;  // no sample has such heads
     if (attention.backend == AttentionBackend::Flash1) slow_to_first_version(cost, attention.pass);
+    keep_low(cost, profile().bandwidth_fraction);
     return cost;
 }
 

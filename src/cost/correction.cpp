@@ -50,7 +50,8 @@ GemmFeatures gemm_features(const Gemm& gemm, const Device& device) {
     features[at++] = static_cast<float>(gemm.m % residue_of);
     features[at++] = static_cast<float>(gemm.n % residue_of);
     features[at++] = static_cast<float>(gemm.layout);
-    features[at++] = static_cast<float>(gemm.precision);
+    const bool is_half = gemm.precision == Precision::Fp16;  // bf16 and fp16 run alike
+    features[at++] = static_cast<float>(is_half ? Precision::Bf16 : gemm.precision);
     features[at++] = static_cast<float>(family_of(gemm));
     features[at++] = gemm.batch > 1 ? 1.0F : 0.0F;
     return features;
@@ -91,6 +92,7 @@ Cost Pricer::burst(const Gemm& gemm) const {
     cost.high = cost.time * within.high;
     const double time = learnt_time(gemm, {cost.time.value, cost.term(Term::Roofline).value});
     if (time != cost.time.value) move_to(cost, time);
+    keep_low(cost, profile().bandwidth_fraction);
     return cost;
 }
 

@@ -49,6 +49,11 @@ inline void move_to(Cost& cost, double time) {
     cost.clocked = cost.clocked * factor;
 }
 
+/// The low end of an interval is not below what the data sheet's bandwidth allows: `reached` of it is in the roofline.
+inline void keep_low(Cost& cost, double reached) {
+    cost.low = std::max(cost.low, cost.term(Term::Roofline) * std::min(1.0, reached));
+}
+
 /// Adds `count` launches priced `cost` to `sum`: times, intervals and terms; the worst evidence stays.
 inline void add(Cost& sum, const Cost& cost, double count = 1.0) {
     sum.time += cost.time * count;

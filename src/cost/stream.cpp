@@ -90,6 +90,7 @@ Cost Pricer::burst(const Stream& stream) const {
         time = std::max(memory, time * learnt.factor(time, stream_features(stream)));
     }
     if (time != total) move_to(cost, time);
+    keep_low(cost, profile().bandwidth_fraction);
     cost.energy_j = profile().power.stream.value * memory;
     return cost;
 }

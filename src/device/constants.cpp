@@ -162,7 +162,8 @@ const Constants& constants_of(const Device& device) {
         case Architecture::Hopper: return hopper;
         case Architecture::Blackwell: return has_bulk_copies(device) ? blackwell : blackwell_rtx;
         case Architecture::Cdna2: return cdna2;
-        case Architecture::Cdna3: return cdna3;
+        case Architecture::Cdna3:
+        case Architecture::Cdna4: return cdna3;  // nobody published kernels of CDNA 4 that we know
     }
     return ampere;
 }

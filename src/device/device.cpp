@@ -3,8 +3,10 @@
 // network.
 #include "tilewright/device.h"
 
+#include <algorithm>
 #include <charconv>
 #include <string>
+#include <tuple>
 
 #include "device/constants.h"
 #include "tilewright/cluster.h"
@@ -89,6 +91,16 @@ Problems validate(const Device& device) {
             {"peak_flops_per_s", 0, "no precision has a peak rate", "give at least one, dense: bf16 = …"});
     }
     return problems;
+}
+
+bool same_chip(const Device& a, const Device& b) {
+    const auto numbers = [](const Device& device) {
+        return std::tuple(device.architecture, device.units, device.boost_clock.value, device.bandwidth.value,
+                          device.l2.value, device.shared_per_unit.value, device.memory.value, device.power.value);
+    };
+    const auto rate = [](const std::optional<FlopsPerSecond>& peak) { return peak ? peak->value : 0.0; };
+    return numbers(a) == numbers(b) && std::equal(a.peak.begin(), a.peak.end(), b.peak.begin(),
+                                                  [&](const auto& x, const auto& y) { return rate(x) == rate(y); });
 }
 
 Problems validate(const Cluster& cluster) {

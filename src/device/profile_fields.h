@@ -266,6 +266,8 @@ void visit_profile(Profile& profile, Visitor& visit) {
     visit.word({"attention_evidence", no_unit, words, "of attention"}, profile.attention_evidence);
     visit.word({"stream_evidence", no_unit, words, "of kernels that stream memory"}, profile.stream_evidence);
     visit.word({"collective_evidence", no_unit, words, "of collectives within a node"}, profile.collective_evidence);
+    visit.word({"reuse", no_unit, words, "what L2 held of the operands of the products it was fitted to"},
+               profile.reuse);
     visit_places({"compute_fraction", no_unit, positive,
                   "of the data sheet's peak, what the best product reaches at the top clock"},
                  precisions, profile.compute_fraction, visit);

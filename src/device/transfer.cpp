@@ -12,11 +12,16 @@ namespace {
 constexpr double sibling_widening = 1.12;
 /// Any other: the middle of the pairs there.
 constexpr double relative_widening = 1.5;
+/// Mean errors of their products, likewise.
+constexpr double sibling_error = 0.07, relative_error = 0.2;
 
 /// Parts of one architecture with as much shared memory run the same kernels; A10 and RTX 3090 do not run the A100's.
+bool runs_same_kernels(const Device& from, const Device& to) {
+    return from.architecture == to.architecture && from.shared_per_unit.value == to.shared_per_unit.value;
+}
+
 double widening(const Device& from, const Device& to) {
-    const bool same = from.architecture == to.architecture && from.shared_per_unit.value == to.shared_per_unit.value;
-    return same ? sibling_widening : relative_widening;
+    return runs_same_kernels(from, to) ? sibling_widening : relative_widening;
 }
 
 void widen(Interval& interval, double factor) {
@@ -25,6 +30,26 @@ void widen(Interval& interval, double factor) {
 }
 
 }  // namespace
+
+void carry_streams(const Profile& known, const Device& from, const Device& to, Profile& profile) {
+    const double clock = from.boost_clock.value / to.boost_clock.value;
+    const double chip = clock * static_cast<double>(from.units) / static_cast<double>(to.units);
+    profile.stream = known.stream;
+    for (StreamKernels* kernels : {&profile.stream.fused, &profile.stream.eager, &profile.stream.compiled}) {
+        for (StreamKernel& kernel : *kernels) {
+            kernel.element = kernel.element * clock;
+            kernel.row = kernel.row * chip;
+            kernel.samples = 0.0;
+        }
+    }
+    profile.stream_evidence = Evidence::Transferred;
+    profile.streams_from = from.name;
+    for (KernelClass stream : {KernelClass::Stream, KernelClass::RowStream, KernelClass::EagerStream}) {
+        const auto which = static_cast<std::size_t>(stream);
+        profile.intervals[which] = known.intervals[which];
+        for (Interval& interval : profile.intervals[which]) widen(interval, widening(from, to));
+    }
+}
 
 Profile transferred(const Profile& profile, const Device& from, const Device& to) {
     Profile result = profile;
@@ -48,6 +73,8 @@ Profile transferred(const Profile& profile, const Device& from, const Device& to
     }
     widen(result.collective_interval, widening(from, to));
     result.carried_from = from.name;
+    result.carried_error = runs_same_kernels(from, to) ? sibling_error : relative_error;
+    if (result.streams_from.empty() && result.stream_evidence == Evidence::Transferred) result.streams_from = from.name;
     result.errors.clear();
     return result;
 }

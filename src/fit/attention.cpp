@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::size_t least_points = 20;     ///< of a back end; fewer leave what is assumed
 constexpr std::size_t least_of_kernel = 12;  ///< to try its tiles
-constexpr std::size_t most_of_kernel = 800;  ///< and most: more change nothing and take longer
-constexpr std::size_t most_points = 6000;    ///< of a back end
+constexpr std::size_t most_of_kernel = 400;  ///< and most: more change nothing and take longer
+constexpr std::size_t most_points = 2500;    ///< of a back end
 
 /// What a sample of a back end was taken of.
 enum class Kind { Forward, Backward, Decode };
@@ -211,18 +211,43 @@ void fit_many(const Task& task) {
     solve(parameters_of(task.kernels), task.residuals(task.seen));
 }
 
+/// Where only forward calls were timed, backward ones are off from what was assumed as much as those.
+void follow_forward(const Task& task, const std::vector<HeadKernel>& before) {
+    for (std::size_t i = 0; i < before.size(); ++i) {
+        HeadKernel& now = task.kernels.kernels[i];
+        if (!task.of(now, Kind::Backward).empty() || task.of(now, Kind::Forward).size() < least_of_kernel) continue;
+        now.backward.fraction =
+            std::min(1.0, before[i].backward.fraction * now.forward.fraction / before[i].forward.fraction);
+    }
+}
+
+Observations of_backend(AttentionBackend backend, const Observations& seen, const Device& device) {
+    return chosen(seen, most_points,
+                  [&](const Attention& a) { return resolve(a.backend, device, a.head_dim) == backend; });
+}
+
 void fit_backend(AttentionBackend backend, const Observations& seen, const Device& device, Profile& profile) {
     AttentionProfile& kernels = backend == AttentionBackend::Cudnn ? profile.cudnn : profile.flash2;
-    const Observations own = chosen(
-        seen, most_points, [&](const Attention& a) { return resolve(a.backend, device, a.head_dim) == backend; });
+    const Observations own = of_backend(backend, seen, device);
     if (own.size() < least_points || kernels.kernels.empty()) return;
     kernels.cache = 0.1;
+    const std::vector<HeadKernel> before = kernels.kernels;
     const Task task{own, device, profile, kernels};
     own.size() < least_points* kernels.kernels.size() ? fit_few(task) : fit_many(task);
+    if (profile.carried_from.empty()) follow_forward(task, before);
     profile.attention_evidence = Evidence::Fitted;
 }
 
 }  // namespace
+
+void refit_attention(const Observations& seen, const Device& device, Profile& profile) {
+    for (const AttentionBackend backend : {AttentionBackend::Cudnn, AttentionBackend::Flash2}) {
+        AttentionProfile& kernels = backend == AttentionBackend::Cudnn ? profile.cudnn : profile.flash2;
+        const Observations own = of_backend(backend, seen, device);
+        if (own.size() < least_points || kernels.kernels.empty()) continue;
+        solve(parameters_of(kernels), [&] { return log_errors(own, device, profile); });
+    }
+}
 
 void fit_attention(const Observations& seen, const Device& device, Profile& profile) {
     fit_backend(AttentionBackend::Cudnn, seen, device, profile);

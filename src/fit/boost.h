@@ -25,7 +25,7 @@ struct BoostRows {
 };
 
 struct BoostOptions {
-    int trees = 20;  ///< of each knot
+    int trees = 40;  ///< of each knot
     float rate = 0.35F;
     int min_leaf = 15;   ///< rows; fewer would learn single kernels
     float ridge = 5.0F;  ///< pseudo-rows of zero in each leaf

@@ -61,13 +61,28 @@ bool is_unsettled(const Observation& one, const Device& device, Hertz top) {
 /// power limit is learnt.
 constexpr double usual_clocked = 0.58;
 
-/// Every constant of the profile, from the assumed ones; intervals stay as they are.
-Profile learn(const Observations& seen, const Device& device) {
-    Profile profile = assumed_profile(device);
+/// How most products were timed.
+Reuse usual_reuse(const Observations& products) {
+    std::map<Reuse, std::size_t> counts;
+    for (const Observation* one : products) ++counts[std::get<Gemm>(one->op.work).reuse];
+    const auto most = std::max_element(counts.begin(), counts.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    return most == counts.end() || most->first == Reuse::Sampled ? Reuse::None : most->first;
+}
+
+/// Every constant of the profile that samples tell but those of attention; intervals stay as they are.
+Profile learn(const Observations& seen, const Device& device, const Profile& start) {
+    Profile profile = start;
     profile.evidence = Evidence::Fitted;
-    profile.top_clock = top_clock_of(seen);
-    profile.power.clocked = usual_clocked;
+    const bool carried = !start.carried_from.empty();
+    if (const Hertz top = top_clock_of(seen); !carried || top.value > 0.0) profile.top_clock = top;
+    if (!carried) profile.power.clocked = usual_clocked;
     const auto products = chosen(seen, is_product);
+    const bool lasting =
+        std::all_of(products.begin(), products.end(), [](const Observation* one) { return one->by_host; });
+    if (profile.power.matrix.value <= 0.0) profile.power = assumed_profile(device).power;
+    if (lasting) profile.power = {};  // the logs' clock is all that is known, and both clocks are priced as there
+    profile.reuse = usual_reuse(products);
     fit_gemm_physics(products, device, profile);
     fit_gemm_correction(products, device, profile);
     fit_power(
@@ -75,7 +90,6 @@ Profile learn(const Observations& seen, const Device& device) {
         chosen(seen, [&](const Observation& one) { return is<Stream>(one) && one.power_w > profile.power.idle.value; }),
         device, profile);
     fit_streams(chosen(seen, is<Stream>), device, profile);
-    fit_attention(chosen(seen, is<Attention>), device, profile);
     fit_collectives(chosen(seen, is<Collective>), device, profile);
     return profile;
 }
@@ -96,14 +110,20 @@ std::vector<Unseen> left_out(const Observations& seen, std::uint64_t count, Lear
 }
 
 /// Every kernel under a profile that did not see its kin, streams in folds of their own.
-std::vector<Unseen> unseen(const Observations& seen, const Device& device, const Profile& whole) {
-    std::vector<Unseen> result = left_out(seen, folds, [&](const Observations& some) { return learn(some, device); });
+std::vector<Unseen> unseen(const Observations& seen, const Device& device, const Profile& start, const Profile& whole) {
+    std::vector<Unseen> result = left_out(seen, folds, [&](const Observations& some) {
+        Profile profile = learn(some, device, start);
+        profile.cudnn = whole.cudnn;  // with its tiles: which they are hardly depends on a fold
+        profile.flash2 = whole.flash2;
+        refit_attention(chosen(some, is<Attention>), device, profile);
+        return profile;
+    });
     for (Unseen& fold : result) {
         std::erase_if(fold.kernels, [](const Observation* one) { return is<Stream>(*one); });
     }
     std::vector<Unseen> streams = left_out(chosen(seen, is<Stream>), stream_folds, [&](const Observations& some) {
         Profile profile = whole;
-        profile.stream = assumed_profile(device).stream;
+        profile.stream = start.stream;
         fit_streams(some, device, profile);
         return profile;
     });
@@ -137,7 +157,7 @@ std::vector<Observation> settled(std::vector<Observation> observations, const De
     return observations;
 }
 
-Result<Fit> fit(const std::vector<Observation>& observations, const Device& device, const std::string& source) {
+Result<Fit> fit(const std::vector<Observation>& observations, const Device& device, const Profile& start) {
     if (Problems bad = refuse_others(observations, device); !bad.empty()) return bad;
     std::vector<Observation> all = settled(observations, device);
     const auto set_aside =
@@ -148,9 +168,9 @@ Result<Fit> fit(const std::vector<Observation>& observations, const Device& devi
     }
     const std::size_t products = chosen(seen, is_product).size();
     if (products < least_products) return too_little(products);
-    Fit result{learn(seen, device), {}, {}, set_aside};
-    result.profile.source = source;
-    std::vector<Unseen> folded = unseen(seen, device, result.profile);
+    Fit result{learn(seen, device, start), {}, {}, set_aside};
+    fit_attention(chosen(seen, is<Attention>), device, result.profile);
+    std::vector<Unseen> folded = unseen(seen, device, start, result.profile);
     result.gains = gains_of(folded, device);
     remove_idle(result.gains, result.profile);
     std::vector<FoldPrice> outcomes;

@@ -110,7 +110,7 @@ TEST(Fit, FindsTheTilesOfAttention) {
 
 /// One fit for all tests; it takes a second or more.
 const Fit& learnt_once() {
-    static const Fit learnt = *fit(invented(600), h200(), "invented");
+    static const Fit learnt = *fit(invented(600), h200(), assumed_profile(h200()));
     return learnt;
 }
 
@@ -138,7 +138,7 @@ TEST(Learnt, APartStaysWhereItBuysHalfAPoint) {
 }
 
 TEST(Fit, RefusesTooLittleAndSaysWhatToMeasure) {
-    const Result<Fit> learnt = fit(invented(50), h200(), "a few");
+    const Result<Fit> learnt = fit(invented(50), h200(), assumed_profile(h200()));
     ASSERT_FALSE(learnt);
     EXPECT_NE(learnt.problems()[0].fix.find("measure"), std::string::npos);
 }
@@ -147,7 +147,7 @@ TEST(Fit, LearnsADeviceFromItsTimesAndIsDeterministic) {
     const Profile& profile = learnt_once().profile;
     std::vector<Observation> seen = invented(600);
     seen.emplace_back(seen.front()).time_s = 1e-8;  // no launch is so short
-    const Result<Fit> again = fit(seen, h200(), "invented");
+    const Result<Fit> again = fit(seen, h200(), assumed_profile(h200()));
     ASSERT_TRUE(again);
     EXPECT_EQ(again->set_aside, 1);
     EXPECT_EQ(profile.evidence, Evidence::Fitted);

@@ -16,6 +16,7 @@ constexpr std::size_t least_of_family = 80;   ///< fewer, and a family is priced
 constexpr std::size_t least_for_loads = 500;  ///< single products; fewer, and batches would decide what loads cost
 constexpr std::int64_t most_knots = 8;
 constexpr std::size_t rows_for_physics = 6000;  ///< more change nothing and take longer
+constexpr auto half = static_cast<std::size_t>(Precision::Bf16);
 
 /// Every so many-th, so that at most `limit` are left.
 Observations thinned(const Observations& seen, std::size_t limit) {
@@ -76,6 +77,8 @@ constexpr FamilyPlan plans[] = {
     {GemmFamily::Vector, GemmFamily::Words, false, {{{vector_tiles, 32}, guide}}},
 };
 
+}  // namespace
+
 /// The constants of one family of kernels.
 std::vector<Parameter> parameters_of(GemmProfile& gemm) {
     TileLaw& law = gemm.law;
@@ -105,11 +108,15 @@ std::vector<Parameter> parameters_of(GemmProfile& gemm) {
     return result;
 }
 
+namespace {
+
 /// What a family's samples teach besides: the first of all, the bandwidth and the rates of its precisions.
 std::vector<Parameter> further_parameters(Profile& profile, GemmFamily family, const Observations& seen) {
     std::vector<Parameter> result;
     if (family == GemmFamily::Whole) {
-        result = {{&profile.bandwidth_fraction, 1.0}, &profile.bandwidth_ramp.value, {&profile.power.clocked, 1.0}};
+        result = {{&profile.bandwidth_fraction, 1.0}, &profile.bandwidth_ramp.value};
+        const bool clocks_read = profile.top_clock.value > 0.0;  // else falling with their duration tells of power
+        result.push_back(clocks_read ? Parameter{&profile.power.clocked, 1.0} : Parameter{&profile.power.matrix.value});
     } else if (family != GemmFamily::Tf32) {
         return {{&profile.kernels(family).bandwidth, 1.0}};
     }
@@ -117,6 +124,8 @@ std::vector<Parameter> further_parameters(Profile& profile, GemmFamily family, c
     for (const Observation* one : seen) {
         present[static_cast<std::size_t>(std::get<Gemm>(one->op.work).precision)] = true;
     }
+    present[half] = present[half] || present[static_cast<std::size_t>(Precision::Fp16)];
+    present[static_cast<std::size_t>(Precision::Fp16)] = false;
     for (std::size_t p = 0; p < precision_count; ++p) {
         if (present[p]) result.emplace_back(&profile.compute_fraction[p], 1.0);
     }
@@ -140,21 +149,29 @@ double mean_error(const Observations& seen, const Device& device, const Profile&
     return sum / static_cast<double>(seen.size());
 }
 
-/// Moves a family's constants to where its samples are priced best with this menu; returns the mean error left.
+/// Moves a family's constants to where its samples are priced best with its tiles; returns the mean error left. bf16
+/// and fp16 run alike.
+double fit_constants(const Observations& seen, const Device& device, Profile& profile, GemmFamily family) {
+    GemmProfile& gemm = profile.kernels(family);
+    const auto errors = [&] {
+        gemm.follow_law();
+        profile.compute_fraction[static_cast<std::size_t>(Precision::Fp16)] = profile.compute_fraction[half];
+        return log_errors(seen, device, profile);
+    };
+    std::vector<Parameter> parameters = further_parameters(profile, family, seen);
+    for (const Parameter& one : parameters_of(gemm)) parameters.push_back(one);
+    for (int again = 0; again < 3; ++again) solve(parameters, errors);  // it stalls where the cheapest tile changes
+    errors();
+    return mean_error(seen, device, profile);
+}
+
+/// The same with the tiles of a menu.
 double fit_menu(const Observations& seen, const Device& device, Profile& profile, const FamilyPlan& plan, Menu menu) {
     GemmProfile& gemm = profile.kernels(plan.family);
     gemm.tiles.clear();
     for (const auto& [m, n, resident] : menu.items) gemm.tiles.push_back({m, n, menu.tile_k, resident, 1.0, {}, {}});
     gemm.law = {.k = menu.tile_k};
-    const auto errors = [&] {
-        gemm.follow_law();
-        return log_errors(seen, device, profile);
-    };
-    std::vector<Parameter> parameters = further_parameters(profile, plan.family, seen);
-    for (const Parameter& one : parameters_of(gemm)) parameters.push_back(one);
-    for (int again = 0; again < 3; ++again) solve(parameters, errors);  // it stalls where the cheapest tile changes
-    gemm.follow_law();
-    return mean_error(seen, device, profile);
+    return fit_constants(seen, device, profile, plan.family);
 }
 
 /// A family starts as its parent but for what alignment costs it.
@@ -211,6 +228,12 @@ Correction correction_of(const Observations& seen, const Pricer& pricer) {
 }  // namespace
 
 void fit_gemm_physics(const Observations& seen, const Device& device, Profile& profile) {
+    const bool carried = !profile.carried_from.empty();  // a relative's tiles and narrow families are better than none
+    for (const FamilyPlan& plan : plans) {
+        const Observations own = of_family(seen, plan.family);
+        if (carried && own.size() >= least_of_family) fit_constants(own, device, profile, plan.family);
+    }
+    if (carried) return;
     profile.gemm.fill = profile.gemm.launch * 0.3;
     profile.gemm.max_split_k = 64;
     for (const FamilyPlan& plan : plans) {
@@ -228,12 +251,14 @@ void fit_gemm_physics(const Observations& seen, const Device& device, Profile& p
 /// What is learnt of a batch is bounded by its halves when it is priced (src/cost/gemm.cpp), which learning does not
 /// see: where that leaves batches worse off than physics, single products are learnt alone.
 void fit_gemm_correction(const Observations& seen, const Device& device, Profile& profile) {
-    profile.gemm_corrections = {};
-    const Pricer pricer(device, profile, Clock::Sustained);
     std::array<Observations, 2> groups;
     for (const Observation* one : seen) {
         groups[has_narrow_rows(std::get<Gemm>(one->op.work)) ? 1 : 0].push_back(one);
     }
+    for (std::size_t group = 0; group < groups.size(); ++group) {
+        if (!groups[group].empty()) profile.gemm_corrections[group] = {};
+    }
+    const Pricer pricer(device, profile, Clock::Sustained);
     for (std::size_t group = 0; group < groups.size(); ++group) {
         if (groups[group].empty()) continue;
         Correction& correction = profile.gemm_corrections[group];

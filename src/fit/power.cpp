@@ -51,10 +51,7 @@ Observations arrived(const Observations& seen, const Device& device, const Profi
 }  // namespace
 
 void fit_power(const Observations& seen, const Observations& streams, const Device& device, Profile& profile) {
-    if (seen.empty()) {
-        profile.power = {};  // the samples' clock is all that is known, so both clocks are priced as sampled
-        return;
-    }
+    if (seen.empty()) return;  // products told what they could by falling with their duration
     profile.power.memory = {0.4 * device.power.value};
     Observations kept = seen;
     for (int round = 0; round < 4; ++round) {

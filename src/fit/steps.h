@@ -3,16 +3,20 @@
 
 #include <vector>
 
+#include "fit/solve.h"
 #include "tilewright/fit.h"
 
 namespace tilewright {
 
 using Observations = std::vector<const Observation*>;
 
+std::vector<Parameter> parameters_of(GemmProfile& gemm);  ///< launch and fill come first
 void fit_gemm_physics(const Observations& seen, const Device& device, Profile& profile);
 void fit_gemm_correction(const Observations& seen, const Device& device, Profile& profile);
 void fit_power(const Observations& seen, const Observations& streams, const Device& device, Profile& profile);
 void fit_attention(const Observations& seen, const Device& device, Profile& profile);
+/// The constants of attention again, with tiles and habits as they are.
+void refit_attention(const Observations& seen, const Device& device, Profile& profile);
 void fit_streams(const Observations& seen, const Device& device, Profile& profile);
 void fit_collectives(const Observations& seen, const Device& device, Profile& profile);
 

@@ -11,7 +11,7 @@ TEST(Trust, SamplesOfAnotherDeviceAreRefusedWithBothNames) {
     std::vector<Observation> seen(400);
     for (Observation& one : seen) one.device = "NVIDIA H200";
     seen[7].device = "Tesla V100-SXM2-16GB";
-    const auto refused = fit(seen, h200(), "test");
+    const auto refused = fit(seen, h200(), assumed_profile(h200()));
     ASSERT_FALSE(refused.ok());
     ASSERT_EQ(refused.problems().size(), 1u);
     EXPECT_EQ(refused.problems()[0].where, "Tesla V100-SXM2-16GB");

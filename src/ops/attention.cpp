@@ -325,6 +325,7 @@ void unfused(Builder& b, const Widths& w, const Span& span) {
     const auto product = [&](std::string_view name, Gemm gemm, double kept = 0) {
         gemm.batch = batch;
         gemm.precision = precision;
+        gemm.reuse = Reuse::Input;
         return Op{name, Component::Attention, Pass::Forward, 1, gemm, {kept}};
     };
     const auto [q, kv, window, layers_with] = span;

@@ -100,6 +100,7 @@ void Builder::linear(const Linear& l) {
         sizes.batch = batch;
         sizes.precision = precision;
         sizes.grouped = grouped;
+        sizes.reuse = Reuse::Input;
         Op op{name, l.component, Pass::Forward, 1, sizes, {kept}};
         op.pads = runtime.pads_products;
         return op;

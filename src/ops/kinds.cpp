@@ -36,6 +36,10 @@ constexpr std::array gemm_columns = {
     count<&Gemm::batch>({"batch", "", "", "products in a strided batch"}),
     word<Precision, &Gemm::precision>(dtype),
     clock_column,
+    word<Reuse, &Gemm::reuse>(
+        {"reuse", "", "sampled",
+         "what L2 holds before: `none`; `input`: A; `rotated`: A, C and, of up to five copies that fill L2, one of B; "
+         "`all`; `sampled`: as in the profile's samples"}),
 };
 
 constexpr std::array attention_columns = {

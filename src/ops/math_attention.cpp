@@ -89,6 +89,7 @@ private:
     Op product(std::string_view name, Gemm gemm) const {
         gemm.batch = heads_;
         gemm.precision = Precision::Fp32;
+        gemm.reuse = Reuse::Input;
         return {name, Component::Attention, Pass::Forward, 1, gemm, {}};
     }
 

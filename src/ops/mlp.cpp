@@ -141,7 +141,7 @@ void gathered_experts(Builder& b, const Experts& experts) {
         Piece copy{"expert gather", Component::Mlp, StreamKind::Embedding, routed * out, in};
         copy.reads = std::min(1.0, static_cast<double>(experts.count) / static_cast<double>(routed));
         b.forward(copy);
-        const Gemm gemm{Layout::TN, 1, out, in, routed, b.work.precision};
+        const Gemm gemm{Layout::TN, 1, out, in, routed, b.work.precision, false, Reuse::Input};
         b.forward(Op{out == hidden ? "expert down" : "expert gate up", Component::Mlp, Pass::Forward, 1, gemm, {}});
     };
     const auto small = [&](std::string_view name, std::int64_t launches) {

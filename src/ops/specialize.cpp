@@ -104,7 +104,7 @@ void append_unfused(const Op& op, const Attention& a, Kernels& kernels) {
     const std::int64_t batch = positive(a.batch) * kv_heads;
     const std::int64_t rows = ceil_div(positive(a.heads), kv_heads) * positive(a.q_len);
     const auto product = [&](std::string_view name, Layout layout, std::int64_t m, std::int64_t n, std::int64_t k) {
-        kernels.push_back(part_of(op, name, Gemm{layout, m, n, k, batch, a.precision}));
+        kernels.push_back(part_of(op, name, Gemm{layout, m, n, k, batch, a.precision, false, Reuse::Input}));
     };
     const auto softmax = [&](std::string_view name, StreamKind kind, double reads) {
         const Bytes square = bytes_of(batch * rows, positive(a.kv_len), a.precision);

@@ -55,7 +55,8 @@ TEST(Specialize, AttentionWithoutAFusedKernelIsItsProducts) {
     const Op op{"attention", Component::Attention, Pass::Forward, 3, call, {5.0}};
     const std::vector<Op> kernels = specialized(op, unfused);
     EXPECT_EQ(names_of(kernels), (Names{"attention score", "attention softmax", "attention value"}));
-    EXPECT_EQ(std::get<Gemm>(kernels[0].work), (Gemm{Layout::TN, 400, 300, 64, 4}));
+    EXPECT_EQ(std::get<Gemm>(kernels[0].work),
+              (Gemm{Layout::TN, 400, 300, 64, 4, Precision::Bf16, false, Reuse::Input}));
     EXPECT_EQ(kernels[1].saved.value, 2.0 * 2 * 8 * 100 * 300);
     EXPECT_EQ(kernels[2].saved.value, 2.0 * 2 * 8 * 100 * 64);
     for (const Op& kernel : kernels) EXPECT_EQ(kernel.origin, "attention");

@@ -1,6 +1,7 @@
 // What is built in, by name. Only what is asked for is parsed.
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 #include <map>
 #include <span>
 
@@ -101,18 +102,57 @@ Result<Shape> find_model(std::string_view name) {
     return std::move(shape->shape);
 }
 
+namespace {
+
+/// Letters and digits of a name in lower case, without words that vendors put before it: "NVIDIA GeForce RTX 4090" is
+/// rtx4090.
+std::string without_vendor(std::string_view name) {
+    static constexpr std::string_view vendors[] = {"nvidia", "amd", "geforce", "tesla", "instinct"};
+    std::string result, word;
+    const auto finish = [&] {
+        if (std::find(std::begin(vendors), std::end(vendors), word) == std::end(vendors)) result += word;
+        word.clear();
+    };
+    for (const char c : name) {
+        const char lower = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+        const bool in_word = (lower >= 'a' && lower <= 'z') || (lower >= '0' && lower <= '9');
+        in_word ? word.push_back(lower) : finish();
+    }
+    finish();
+    return result;
+}
+
+/// Whether a device goes by a name: its own, an alias, its full name with or without its memory.
+bool goes_by(const read::DeviceFile& file, const std::string& wanted) {
+    const std::string& full = file.device.full_name;
+    const auto is_wanted = [&](std::string_view name) { return without_vendor(name) == wanted; };
+    return is_wanted(file.device.name) || is_wanted(full) ||
+           is_wanted(std::string_view(full).substr(0, full.rfind(' '))) ||
+           std::any_of(file.aliases.begin(), file.aliases.end(), is_wanted);
+}
+
+/// Other accelerators run neither these kernels nor these libraries.
+bool is_no_gpu(const std::string& wanted) {
+    return wanted.starts_with("gaudi") || wanted.starts_with("tpu") || wanted.starts_with("trainium") ||
+           wanted.starts_with("inferentia");
+}
+
+}  // namespace
+
 Result<Device> find_device(std::string_view name) {
     if (const embedded::File* file = find(embedded::devices(), name)) {
         return read_device(file->text, std::string(name) + ".toml");
+    }
+    const std::string wanted = without_vendor(name);
+    if (is_no_gpu(wanted)) {
+        return Problem{std::string(name), 0, "is no GPU: Tilewright knows the kernels of CUDA and ROCm only", ""};
     }
     std::vector<std::string> known = device_names();
     for (const embedded::File& file : embedded::devices()) {
         Result<read::DeviceFile> device = read::read_device_file(file.text, std::string(file.name) + ".toml");
         if (!device) continue;
-        for (const std::string& alias : device->aliases) {
-            if (alias == name) return std::move(device->device);
-            known.push_back(alias);
-        }
+        if (goes_by(*device, wanted)) return std::move(device->device);
+        known.insert(known.end(), device->aliases.begin(), device->aliases.end());
     }
     return unknown("device", name, known);
 }
@@ -147,13 +187,57 @@ const Profile* fitted(std::string_view name) {
 
 }  // namespace
 
+namespace {
+
+/// The part on which kernels that stream memory were timed.
+constexpr std::string_view stream_samples = "h200";
+
+Profile with_streams(Profile profile, const Device& device) {
+    if (profile.stream_evidence != Evidence::Assumed) return profile;
+    carry_streams(*fitted(stream_samples), *find_device(stream_samples), device, profile);
+    return profile;
+}
+
+/// How unlike two parts of one architecture are: in what they do in a second and, above all, whether they run the same
+/// kernels.
+double distance(const Device& a, const Device& b) {
+    constexpr auto half = static_cast<std::size_t>(Precision::Fp16);
+    const bool other_kernels = a.shared_per_unit.value != b.shared_per_unit.value;
+    const double rates =
+        a.peak[half] && b.peak[half] ? std::abs(std::log(a.peak[half]->value / b.peak[half]->value)) : 1.0;
+    return (other_kernels ? 10.0 : 0.0) + rates + std::abs(std::log(a.bandwidth.value / b.bandwidth.value)) +
+           std::abs(std::log(a.power.value / b.power.value));
+}
+
+/// The measured part with the same numbers, or else the nearest one of the architecture.
+std::optional<Device> measured_like(const Device& device) {
+    std::optional<Device> nearest;
+    for (const embedded::File& file : embedded::devices()) {
+        if (find(embedded::profiles(), file.name) == nullptr) continue;
+        Device other = *find_device(file.name);
+        if (same_chip(device, other)) return other;
+        const bool kin = other.architecture == device.architecture && other.name != device.name;
+        if (kin && (!nearest || distance(device, other) < distance(device, *nearest))) nearest = std::move(other);
+    }
+    return nearest;
+}
+
+}  // namespace
+
 Profile find_profile(const Device& device) {
-    if (const Profile* own = fitted(device.name)) return *own;
-    const Profile* profile = fitted(device.relative);
-    if (profile == nullptr) return assumed_profile(device);
-    const Result<Device> relative = find_device(device.relative);
-    assert(relative && "a built-in profile is of a built-in device");
-    return transferred(*profile, *relative, device);
+    if (const Profile* own = fitted(device.name)) return with_streams(*own, device);
+    return unmeasured_profile(device);
+}
+
+Profile unmeasured_profile(const Device& device) {
+    const std::optional<Device> like = measured_like(device);
+    if (like && like->name != device.name && same_chip(device, *like)) return find_profile(*like);
+    const std::string relative = !device.relative.empty() ? device.relative : like ? like->name : "";
+    const Profile* profile = fitted(relative);
+    if (profile == nullptr) return with_streams(assumed_profile(device), device);
+    const Result<Device> from = find_device(relative);
+    assert(from && "a built-in profile is of a built-in device");
+    return with_streams(transferred(*profile, *from, device), device);
 }
 
 }  // namespace tilewright

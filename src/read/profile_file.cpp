@@ -58,13 +58,14 @@ public:
         value = *seen;
     }
 
-    void word(const Field& field, Evidence& value) {
+    template <class E>
+    void word(const Field& field, E& value) {
         std::string seen;
         text(field, seen);
-        const std::optional<Evidence> known = find_named<Evidence>(seen);
+        const std::optional<E> known = find_named<E>(seen);
         if (known) value = *known;
         if (known || seen.empty()) return;
-        const WordFault fault = unknown_word(seen, tilewright::read::words<Evidence>());
+        const WordFault fault = unknown_word(seen, tilewright::read::words<E>());
         report_.add(at_->find(field.key)->line, path(field.key) + ": " + fault.what, fault.fix);
     }
 

@@ -242,7 +242,11 @@ std::string devices_json(const std::vector<ListedDevice>& devices) {
         json.field("evidence", name_of(profile.evidence));
         json.field("attention_evidence", name_of(profile.attention_evidence));
         json.field("stream_evidence", name_of(profile.stream_evidence)).field("source", profile.source);
-        if (!profile.carried_from.empty()) json.field("carried_from", profile.carried_from);
+        json.field("collective_evidence", name_of(profile.collective_evidence));
+        if (!profile.carried_from.empty()) {
+            json.field("carried_from", profile.carried_from).field("carried_error", profile.carried_error);
+        }
+        if (!profile.streams_from.empty()) json.field("streams_from", profile.streams_from);
         write_errors(json, "held_out_errors", profile.errors);
         json.end().end();
     }

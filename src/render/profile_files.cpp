@@ -24,7 +24,7 @@ public:
     void count(const Field& field, std::int64_t value) { put(field.key, std::to_string(value)); }
     void again(const Field& field, std::int64_t value) { count(field, value); }
     void text(const Field& field, const std::string& value) { text(field.key, value); }
-    void word(const Field& field, Evidence value) { text(field.key, name_of(value)); }
+    void word(const Field& field, auto value) { text(field.key, name_of(value)); }
 
     void text(std::string_view key, std::string_view value) {
         std::string quoted;
@@ -179,7 +179,7 @@ public:
     void count(const Field& field, std::int64_t) { put(field); }
     void again(const Field&, std::int64_t) {}
     void text(const Field& field, const std::string&) { put(field); }
-    void word(const Field& field, Evidence) { put(field); }
+    void word(const Field& field, auto) { put(field); }
     template <class Body>
     void group(std::string_view key, Body body) {
         within(key, body);
