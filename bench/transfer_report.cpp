@@ -1,7 +1,7 @@
-// transfer_report DEVICE=FILE…: how far off a profile is on a device that it was not fitted on. Each device named is left
-// out: its samples (bulk CSV with latency_us, or JSON Lines) are priced as if it had none. Then every fitted profile is
-// carried over to it. Prints the factor by which intervals must widen to hold nine tenths of the samples again.
-// src/device/transfer.cpp takes its constants from here.
+// transfer_report DEVICE=FILE…: how far off a profile is on a device that it was not fitted on. Each device named is
+// left out: its samples (bulk CSV with latency_us, or JSON Lines) are priced as if it had none. Then every fitted
+// profile is carried over to it. Prints the factor by which intervals must widen to hold nine tenths of the samples
+// again. src/device/transfer.cpp takes its constants from here.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>

@@ -1,6 +1,8 @@
 // Intervals hold what they say of points like those they were learnt from; a group of few points borrows from others.
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "fit/steps.h"
 
 namespace tilewright {
@@ -18,14 +20,17 @@ Interval interval(const Profile& profile, KernelClass of_class, Bound bound) {
     return profile.intervals[static_cast<std::size_t>(of_class)][static_cast<std::size_t>(bound)];
 }
 
+/// An end of an interval with what other people's timings lie apart.
+double apart(double end) { return std::exp(std::copysign(std::hypot(std::log(end), 0.09), std::log(end))); }
+
 TEST(Intervals, HoldNineTenths) {
     Observation product;
     product.op.work = Gemm{.m = 64, .n = 64, .k = 64};
     Profile profile;
     fit_intervals(outcomes_of(product), profile);
     const Interval compute = interval(profile, KernelClass::Gemm, Bound::Compute);
-    EXPECT_NEAR(compute.low, 0.91, 0.005);
-    EXPECT_NEAR(compute.high, 1.09, 0.005);
+    EXPECT_NEAR(compute.low, apart(0.91), 0.005);
+    EXPECT_NEAR(compute.high, apart(1.09), 0.005);
 }
 
 TEST(Intervals, BorrowWhereThereAreFewPoints) {
@@ -37,7 +42,7 @@ TEST(Intervals, BorrowWhereThereAreFewPoints) {
     const Interval latency = interval(profile, KernelClass::Gemm, Bound::Latency);
     EXPECT_LT(latency.low, 1.0) << "three points do not make an interval";
     EXPECT_GT(latency.high, 1.5) << "but they count";
-    EXPECT_NEAR(interval(profile, KernelClass::Batched2, Bound::Memory).high, 1.09, 0.01) << "none of its own";
+    EXPECT_NEAR(interval(profile, KernelClass::Batched2, Bound::Memory).high, apart(1.09), 0.01) << "none of its own";
     EXPECT_EQ(interval(profile, KernelClass::Stream, Bound::Compute).high, 2.0) << "no stream was seen";
 }
 
@@ -47,8 +52,8 @@ TEST(Intervals, AlwaysHoldThePrediction) {
     const std::vector<FoldPrice> biased(100, FoldPrice{&product, Bound::Memory, 1.2});
     Profile profile;
     fit_intervals(biased, profile);
-    EXPECT_EQ(interval(profile, KernelClass::Gemm, Bound::Memory).low, 1.0);
-    EXPECT_EQ(interval(profile, KernelClass::Gemm, Bound::Memory).high, 1.2);
+    EXPECT_LE(interval(profile, KernelClass::Gemm, Bound::Memory).low, 1.0);
+    EXPECT_NEAR(interval(profile, KernelClass::Gemm, Bound::Memory).high, apart(1.2), 1e-9);
 }
 
 }  // namespace
