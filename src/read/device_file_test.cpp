@@ -95,7 +95,8 @@ TEST(DeviceFile, ARelativeLendsItsProfile) {
     const auto device = read_device(std::string("relative = \"b200\"\n") + good, "gpu.toml");
     ASSERT_TRUE(device.ok()) << device.problems().front().what;
     EXPECT_EQ(find_profile(*device).carried_from, "b200");
-    EXPECT_EQ(find_profile(*read_device(good, "gpu.toml")).carried_from, "h100-sxm") << "the nearest of its architecture";
+    EXPECT_EQ(find_profile(*read_device(good, "gpu.toml")).carried_from, "h100-sxm")
+        << "the nearest of its architecture";
 }
 
 TEST(DeviceFile, AnyOtherBytesAreRefused) {
