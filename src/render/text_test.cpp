@@ -60,7 +60,9 @@ TEST(Prediction, TextSaysWhenMemoryOrHostIsShort) {
     Prediction prediction = plain_prediction();
     prediction.memory.total = {0x1p31};
     summarize(prediction);
-    EXPECT_NE(predict_text(prediction, {}).find("Does not fit: 2.00 GiB needed, chip has 1.00 GiB"), std::string::npos);
+    EXPECT_NE(predict_text(prediction, {})
+                  .find("Does not fit: 2.00 GiB needed, chip has 988 MiB that may be used of 1.00 GiB"),
+              std::string::npos);
     prediction.memory.total = {0x1p29};
     prediction.workload.runtime = RuntimeId::PyTorch;
     prediction.workload.host_scale = 1000;
