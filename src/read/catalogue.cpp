@@ -214,9 +214,10 @@ std::optional<Device> measured_like(const Device& device) {
     std::optional<Device> nearest;
     for (const embedded::File& file : embedded::devices()) {
         if (find(embedded::profiles(), file.name) == nullptr) continue;
+        if (file.name == device.name) continue;
         Device other = *find_device(file.name);
         if (same_chip(device, other)) return other;
-        const bool kin = other.architecture == device.architecture && other.name != device.name;
+        const bool kin = other.architecture == device.architecture;
         if (kin && (!nearest || distance(device, other) < distance(device, *nearest))) nearest = std::move(other);
     }
     return nearest;
@@ -231,7 +232,7 @@ Profile find_profile(const Device& device) {
 
 Profile unmeasured_profile(const Device& device) {
     const std::optional<Device> like = measured_like(device);
-    if (like && like->name != device.name && same_chip(device, *like)) return find_profile(*like);
+    if (like && same_chip(device, *like)) return find_profile(*like);
     const std::string relative = !device.relative.empty() ? device.relative : like ? like->name : "";
     const Profile* profile = fitted(relative);
     if (profile == nullptr) return with_streams(assumed_profile(device), device);
