@@ -64,12 +64,16 @@ bool was_there(const std::vector<Finding>& findings, const Finding& other) {
     });
 }
 
-/// Whether `after` is rid of the finding and warns of nothing that `before` did not; what cannot run has no warnings
+/// Whether `after` is rid of the finding and warns of nothing that `before` did not. A slow product hides its other
+/// faults: what costs less than a quarter of what the fix saves was hidden, not raised. What cannot run has no warnings
 /// yet, so that only other errors count there.
-bool better(const Finding& fixed, const std::vector<Finding>& before, const std::vector<Finding>& after) {
+bool better(const Finding& fixed, Seconds gain, const std::vector<Finding>& before, const std::vector<Finding>& after) {
+    constexpr double hidden = 0.25;
     return std::none_of(after.begin(), after.end(), [&](const Finding& found) {
         if (found.code == fixed.code) return true;
-        return found.severity >= std::max(Severity::Warning, fixed.severity) && !was_there(before, found);
+        const bool warns = found.severity >= std::max(Severity::Warning, fixed.severity);
+        const bool was_hidden = found.severity == Severity::Warning && found.cost < gain * hidden;
+        return warns && !was_hidden && !was_there(before, found);
     });
 }
 
@@ -171,7 +175,7 @@ std::vector<Finding> lint(const LintInput& input, LintOptions options) {
             Workload workload = input.workload;
             apply(fix, shape, workload);
             const GraphCost step = step_of(shape, workload, input.pricer);
-            return !better(finding, untried, check_all({shape, workload, input.pricer, step}, options));
+            return !better(finding, fix.gain, untried, check_all({shape, workload, input.pricer, step}, options));
         });
         sort_by_gain(finding.fixes);
     }
