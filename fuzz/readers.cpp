@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "device/residual_fields.h"
+#include "read/baseline.h"
 #include "read/bulk.h"
 #include "read/capture_file.h"
 #include "read/document.h"
@@ -74,6 +75,11 @@ const std::map<std::string_view, Reader> readers = {
              require(count_parameters(file.shape).total > 0);
          });
      }},
+    {"workload",
+     [](auto bytes) {
+         check(read_workload(bytes, "fuzz"), [](const auto& file) { require(validate(file.workload).empty()); });
+     }},
+    {"baseline", [](auto bytes) { check(read::read_baseline(bytes, "fuzz.json"), [](const auto&) {}); }},
     {"device",
      [](auto bytes) {
          check(read_device(bytes, "fuzz.toml"), [](const auto& device) { require(validate(device).empty()); });

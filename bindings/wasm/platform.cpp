@@ -49,6 +49,8 @@ Result<std::string> read_whole(const std::string& path, std::size_t /*limit*/) {
     return Problem{path, 0, "cannot be read: No such file or directory", "check the path"};
 }
 
+Result<std::string> read_head(const std::string& path, std::size_t limit) { return read_whole(path, limit); }
+
 Result<Output> Output::open(const std::string& path, Unfinished /*unfinished*/) {
     if (path != "-") return Problem{path, 0, "cannot be written by a page", "leave it out"};
     return Output();

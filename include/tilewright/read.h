@@ -28,8 +28,18 @@ struct ShapeFile {
 /// Whether a reader may go on where a file says things that it does not understand.
 enum class Assume { No, Yes };
 
-/// Our TOML form, or a Hugging Face config.json, told apart by content. `where` is the name used in problems.
+/// Our TOML form, a Hugging Face config.json, Llama's params.json, Megatron's arguments, a torchtitan job, or the
+/// header of a safetensors or GGUF file, told apart by content. `where` is the name used in problems.
 Result<ShapeFile> read_shape(std::string_view bytes, const std::string& where, Assume assume = Assume::No);
+
+/// A workload as read, with what was taken and what was ignored.
+struct WorkloadFile {
+    Workload workload;
+    std::vector<std::string> assumed;
+};
+
+/// How a model is run: our [workload] table, DeepSpeed's JSON, torchtitan's TOML, Megatron's arguments.
+Result<WorkloadFile> read_workload(std::string_view bytes, const std::string& where);
 
 /// Our TOML form of a data sheet.
 Result<Device> read_device(std::string_view bytes, const std::string& where);

@@ -2,6 +2,7 @@
 #include "render/answers.h"
 #include "cli/bulk.h"
 #include "cli/captured.h"
+#include "cli/compare_gpus.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/search_threads.h"
@@ -52,10 +53,16 @@ Result<int> run_predict(const Arguments& arguments, Session& session) {
 std::vector<FlagGroup> compare_flags() {
     FlagGroup output = output_flags();
     output.flags.insert(output.flags.begin(), {"--report", "FILE", "a page to look at, beside the answer", Kind::Text});
-    return {device_flags(), workload_flags(), shape_flags(), output};
+    FlagGroup device = device_flags();
+    device.flags.front().help += "; several, or all, for one shape: which one to use";
+    device.flags.push_back({"--price", "NAME=X,...", "of one GPU-hour, beside several GPUs: h100=2.5", Kind::Text});
+    return {device, workload_flags(), shape_flags(), output};
 }
 
 Result<int> run_compare(const Arguments& arguments, Session& session) {
+    if (names_several_gpus(arguments)) return run_compare_gpus(arguments, session);
+    if (arguments.has("--price"))
+        return Problem{"--price", 0, "is for several GPUs", "say --gpu h100,h200 or --gpu all"};
     const bool with_itself = arguments.operands.size() == 1;
     if (with_itself && !overrides_shape(arguments)) {
         return Problem{"", 0, "there is nothing to compare with", "name another shape, or change this one: --heads 20"};

@@ -110,7 +110,7 @@ Problems check_usage(const Arguments& arguments, const std::string& input, const
         if (arguments.has(flag.name))
             problems.push_back({flag.name, 0, "does not apply to a file", "make it a column"});
     }
-    for (const char* flag : {"--json", "--why", "--scope"}) {
+    for (const char* flag : {"--json", "--why", "--scope", "--workload"}) {
         if (arguments.has(flag)) problems.push_back({flag, 0, "is not for predictions in bulk", "leave it out"});
     }
     if (input != "-" && !is_file(input)) problems.push_back({input, 0, "is not there", "check the path"});

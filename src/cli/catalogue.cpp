@@ -7,18 +7,56 @@
 #include "quantity/printable.h"
 #include "quantity/suggest.h"
 #include "read/files.h"
+#include "read/foreign.h"
 #include "render/style.h"
 
 namespace tilewright::cli {
 namespace {
 
 bool looks_like_path(const std::string& name) {
-    return name.find('/') != std::string::npos || name.ends_with(".json") || name.ends_with(".toml") ||
-           name.ends_with(".json.gz");
+    constexpr std::string_view endings[] = {".json", ".toml", ".json.gz", ".safetensors",
+                                            ".gguf", ".sh",   ".yaml",    ".yml"};
+    return name.find('/') != std::string::npos ||
+           std::any_of(std::begin(endings), std::end(endings),
+                       [&](std::string_view end) { return name.ends_with(end); });
+}
+
+/// The shape of a checkpoint in several files, from the headers of those that its index names.
+Result<FoundShape> read_index(const std::string& path) {
+    const Result<std::string> bytes = read_whole(path);
+    if (!bytes) return bytes.problems();
+    const Result<read::Value> index = read::read_json(*bytes, path);
+    if (!index) return index.problems();
+    if (!read::looks_like_index(*index)) {
+        return Problem{path, 1, "is no index: it has no weight_map",
+                       "name model.safetensors.index.json, or a config.json"};
+    }
+    read::Tensors tensors;
+    for (const std::string& shard : read::shards_of(*index)) {
+        if (shard.find('/') != std::string::npos) {
+            return Problem{path, 1, "names " + printable(shard) + ", which is not beside it",
+                           "put its files in one folder"};
+        }
+        const Result<std::string> head = read_head(beside(path, shard), read::max_document_bytes + 8);
+        if (!head) return head.problems();
+        if (!read::looks_like_safetensors(*head)) {
+            return Problem{beside(path, shard), 0, "is no safetensors file", "fetch it again"};
+        }
+        Result<read::Tensors> more = read::read_safetensors(*head, beside(path, shard));
+        if (!more) return more.problems();
+        tensors.merge(*more);
+    }
+    read::Report report{path, {}};
+    ShapeFile file = read::shape_of_tensors(tensors, report);
+    if (!report.clean()) return report.by_line();
+    file.shape.source = path;
+    return FoundShape{std::move(file), path};
 }
 
 Result<FoundShape> read_shape_file(const std::string& path, Assume assume) {
-    const Result<std::string> bytes = read_whole(path);
+    if (path.ends_with(".index.json")) return read_index(path);
+    const bool weights = path.ends_with(".safetensors") || path.ends_with(".gguf");
+    const Result<std::string> bytes = weights ? read_head(path) : read_whole(path);
     if (!bytes) return bytes.problems();
     Result<ShapeFile> file = read_shape(*bytes, path, assume);
     if (!file) return file.problems();

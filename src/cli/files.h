@@ -9,6 +9,7 @@
 
 namespace tilewright::cli {
 
+using files::read_head;
 using files::read_whole;
 
 bool is_file(const std::string& path);

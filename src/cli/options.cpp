@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "cli/files.h"
 #include "cli/host.h"
 #include "tilewright/positions.h"
 
@@ -110,6 +111,18 @@ const std::vector<WorkloadFlag>& workload_table() {
 }
 
 constexpr const char* assume_flag = "--assume";
+constexpr const char* workload_flag = "--workload";
+
+/// The workload of --workload in place of the shape's own.
+void take_workload(const Arguments& arguments, const Session& session, Workload& workload, Problems& problems) {
+    const auto path = arguments.text(workload_flag);
+    if (!path) return;
+    const Result<std::string> bytes = read_whole(*path);
+    const Result<WorkloadFile> file = bytes ? read_workload(*bytes, *path) : bytes.problems();
+    if (!file) return void(problems.insert(problems.end(), file.problems().begin(), file.problems().end()));
+    for (const std::string& line : file->assumed) warn(session, *path + ": " + line);
+    workload = file->workload;
+}
 
 void append(Problems& problems, const Problems& more) { problems.insert(problems.end(), more.begin(), more.end()); }
 
@@ -173,6 +186,10 @@ FlagGroup device_flags() {
 FlagGroup workload_flags() {
     FlagGroup group{"Workload", {}};
     for (const WorkloadFlag& known : workload_table()) group.flags.push_back(known.flag);
+    group.flags.push_back(
+        {workload_flag, "FILE",
+         "how it is run: DeepSpeed's JSON, torchtitan's TOML, Megatron's arguments, or a [workload] of ours",
+         Kind::Text});
     return group;
 }
 
@@ -265,6 +282,7 @@ Result<Question> make_question(const Arguments& arguments, const std::string& na
     const Result<HostScale> host = host_scale(arguments);
     if (!host) append(problems, host.problems());
     if (host && !host->path.empty()) note_origin(question, "host scale", host->path);
+    take_workload(arguments, session, question.workload, problems);
     apply_workload_flags(arguments, question.workload);
     question.workload.host_scale = host ? host->scale : 1.0;
     append(problems, placed(validate(question.workload), arguments, ""));

@@ -11,8 +11,9 @@ constexpr std::size_t many_files = 10'000;  ///< of a repository
 std::vector<FlagGroup> help_only() { return {{"Output", {{"--help", "", "this page", Kind::Switch}}}}; }
 
 constexpr std::string_view shape_operand =
-    "SHAPE is a catalogue name, a path to a Hugging Face config.json or to a shape in our own TOML form, or - for "
-    "stdin. Files in $XDG_CONFIG_HOME/tilewright/models, devices and profiles (or ~/.config/tilewright) add to what is "
+    "SHAPE is a catalogue name, a path to a Hugging Face config.json, to a shape in our own TOML form or to a file of "
+    "another program (Megatron, torchtitan, params.json, safetensors, GGUF: docs/formats.md), or - for stdin. Files in "
+    "$XDG_CONFIG_HOME/tilewright/models, devices and profiles (or ~/.config/tilewright) add to what is "
     "built in.";
 
 const Verb table[] = {
@@ -88,11 +89,12 @@ const Verb table[] = {
      plan_flags,
      run_plan},
     {"compare",
-     "SHAPE... --gpu NAME",
-     "side by side, by component",
+     "SHAPE... --gpu NAME\nSHAPE --gpu NAME,...|all [--price NAME=X,...]",
+     "side by side, by component; or one shape on several GPUs: which one to use",
      "With several shapes, overrides apply to each, and the first is the baseline. With one shape and overrides, the "
      "shape as it is is compared with the shape as changed.",
-     "tilewright compare gpt3-2.7b --heads 20 --gpu h200",
+     "tilewright compare gpt3-2.7b --heads 20 --gpu h200\n"
+     "tilewright compare llama-3.1-8b --phase decode --batch 32 --gpu h100,h200,b200 --price h100=2.5,h200=3.1",
      {1, any_number},
      compare_flags,
      run_compare},

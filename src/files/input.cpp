@@ -1,5 +1,6 @@
 #include "files/input.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdio>
@@ -42,6 +43,17 @@ Result<std::string> read_whole(const std::string& path, std::size_t limit) {
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(path.c_str(), "rb"), std::fclose);
     if (!stream) return unreadable(path, errno);
     return read_stream(stream.get(), path, limit);
+}
+
+Result<std::string> read_head(const std::string& path, std::size_t limit) {
+    std::error_code ignored;
+    if (fs::is_directory(path, ignored)) return Problem{path, 0, "is a folder", "name the file in it"};
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> stream(std::fopen(path.c_str(), "rb"), std::fclose);
+    if (!stream) return unreadable(path, errno);
+    std::string bytes(std::min<std::uintmax_t>(limit, fs::file_size(path, ignored)), '\0');
+    bytes.resize(std::fread(bytes.data(), 1, bytes.size(), stream.get()));
+    if (std::ferror(stream.get()) != 0) return unreadable(path, errno);
+    return bytes;
 }
 
 }  // namespace tilewright::files

@@ -13,4 +13,7 @@ inline constexpr std::size_t largest_samples = std::size_t{256} << 20U;  ///< by
 /// The bytes of a file, or of stdin for "-"; more than `limit` are refused.
 Result<std::string> read_whole(const std::string& path, std::size_t limit = largest_config);
 
+/// The first bytes of a file, `limit` of them at most: the header of one that is too large to read.
+Result<std::string> read_head(const std::string& path, std::size_t limit = largest_config);
+
 }  // namespace tilewright::files

@@ -3,6 +3,7 @@
 #include "read/capture_file.h"
 #include "read/defaults.h"
 #include "read/fields.h"
+#include "read/foreign.h"
 #include "read/gzip.h"
 #include "read/hugging_face.h"
 #include "shape/defaults.h"
@@ -157,6 +158,45 @@ ShapeFile read_own_shape(const Value& root, Report& report) {
     return file;
 }
 
+/// A file of another program, with its name and what `validate` says.
+Result<ShapeFile> finished(ShapeFile file, Report& report) {
+    const auto unplaced = [](const std::string&) { return 0; };
+    if (report.clean()) report.adopt(validate(file.shape), unplaced);
+    if (report.clean() && file.workload) report.adopt(validate(*file.workload), unplaced);
+    if (!report.clean()) return report.by_line();
+    file.shape.name = name_from(report.where);
+    file.shape.source = report.where;
+    return file;
+}
+
+/// A document of ours, of Hugging Face, or of another program.
+Result<ShapeFile> read_document(const Value& root, bool json, Assume assume, Report& report) {
+    if (is_capture(root) || root.find("shape") != nullptr) {
+        ShapeFile file = is_capture(root) ? shape_of_capture(root, report) : read_own_shape(root, report);
+        if (!report.clean()) return report.by_line();
+        return file;
+    }
+    if (json && looks_like_params(root)) return finished(read_params(root, report), report);
+    if (looks_like_torchtitan(root)) return finished(read_torchtitan(root, report), report);
+    if (json && looks_like_deepspeed(root)) {
+        return Problem{report.where, 1, "a configuration of DeepSpeed says how a model is trained and not what it is",
+                       "name a shape, and give this file by --workload"};
+    }
+    if (json && looks_like_index(root)) {
+        return Problem{report.where, 1, "an index names files and no sizes",
+                       "name it on the command line, beside its files"};
+    }
+    ShapeFile file = json ? read_hugging_face(root, assume, report) : read_own_shape(root, report);
+    if (!report.clean()) return report.by_line();
+    return file;
+}
+
+/// Whether a document is JSON; otherwise it is TOML.
+bool is_json(std::string_view text) {
+    const std::size_t first = text.find_first_not_of(" \t\r\n");
+    return first != std::string_view::npos && text[first] == '{';
+}
+
 }  // namespace
 }  // namespace tilewright::read
 
@@ -167,16 +207,49 @@ Result<ShapeFile> read_shape(std::string_view bytes, const std::string& where, A
         const Result<std::string> unpacked = read::gunzip(bytes, where, read::max_document_bytes);
         return unpacked ? read_shape(*unpacked, where, assume) : Result<ShapeFile>(unpacked.problems());
     }
+    read::Report report{where, {}};
+    if (read::looks_like_gguf(bytes)) return read::finished(read::read_gguf(bytes, report), report);
+    if (read::looks_like_safetensors(bytes)) {
+        const Result<read::Tensors> tensors = read::read_safetensors(bytes, where);
+        if (!tensors) return tensors.problems();
+        return read::finished(read::shape_of_tensors(*tensors, report), report);
+    }
     const std::string_view text = read::without_mark(bytes);
-    const std::size_t first = text.find_first_not_of(" \t\r\n");
-    const bool json = first != std::string_view::npos && text[first] == '{';
+    const bool json = read::is_json(text);
+    if (!json && bytes.size() <= read::max_document_bytes && read::looks_like_megatron(text)) {
+        return read::finished(read::read_megatron(text, report), report);
+    }
     const Result<read::Value> root = json ? read::read_json(bytes, where) : read::read_toml(bytes, where);
     if (!root) return root.problems();
+    return read::read_document(*root, json, assume, report);
+}
+
+Result<WorkloadFile> read_workload(std::string_view bytes, const std::string& where) {
     read::Report report{where, {}};
-    ShapeFile file = read::is_capture(*root)                  ? read::shape_of_capture(*root, report)
-                     : json && root->find("shape") == nullptr ? read::read_hugging_face(*root, assume, report)
-                                                              : read::read_own_shape(*root, report);
+    read::Tally tally;
+    WorkloadFile file;
+    const std::string_view text = read::without_mark(bytes);
+    const bool json = read::is_json(text);
+    if (!json && bytes.size() <= read::max_document_bytes && read::looks_like_megatron(text)) {
+        file.workload = read::megatron_workload(text, tally, report);
+    } else {
+        const Result<read::Value> root = json ? read::read_json(bytes, where) : read::read_toml(bytes, where);
+        if (!root) return root.problems();
+        const read::Value* own = root->find("workload");
+        if (own != nullptr && own->as<read::Object>() != nullptr) {
+            file.workload = read::read_workload_table(*own, report);
+        } else if (read::looks_like_torchtitan(*root)) {
+            file.workload = read::torchtitan_workload(*root, tally, report);
+        } else if (read::looks_like_deepspeed(*root)) {
+            read::read_deepspeed(*root, file.workload, tally, report);
+        } else {
+            report.add(1, "says nothing of how a model is run",
+                       "a [workload] table of ours, DeepSpeed's JSON, torchtitan's TOML and Megatron's arguments do");
+        }
+    }
+    if (report.clean()) report.adopt(validate(file.workload), [](const std::string&) { return 0; });
     if (!report.clean()) return report.by_line();
+    file.assumed = tally.lines();
     return file;
 }
 
