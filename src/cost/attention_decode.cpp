@@ -45,18 +45,22 @@ DecodeKernel scaled(DecodeKernel brief, double head_dim) {
     return brief;
 }
 
-constexpr double most_brief_keys = 2.0 * step_keys;
-
 /// Few keys have a kernel of their own: up to 128 always, up to 256 where there are no more heads than units (all of
-/// 164 samples of an H200). With more heads or keys than that they take the longer of both, so that more never takes
+/// 164 samples of an H200). With more heads than that they take the longer of both, so that a larger batch never takes
 /// less.
-bool takes_usual(const AttentionSizes& s) {
-    return s.keys > most_brief_keys || (s.keys > step_keys && s.sequences * s.heads > s.units);
+struct Choice {
+    bool brief, usual;
+};
+
+Choice choice_of(const AttentionSizes& s, const DecodeKernel& brief) {
+    if (brief.step.value <= 0.0 || s.keys > 2.0 * step_keys) return {false, true};
+    return {true, s.keys > step_keys && s.sequences * s.heads > s.units};
 }
 
 /// Seconds of a call, `ideal` being those of its memory or arithmetic at full rate.
 double seconds_of(const AttentionSizes& s, const AttentionProfile& kernels, double ideal, bool narrow) {
     const DecodeKernel& usual = kernel_for(kernels, s.head_dim).decode;
+    const Choice choice = choice_of(s, kernels.brief);
     const auto memory = [&](const DecodeKernel& kernel) {
         return ideal * std::max(1.0, (narrow ? kernel.narrow : 1.0) / kernel.memory);
     };
@@ -67,12 +71,10 @@ double seconds_of(const AttentionSizes& s, const AttentionProfile& kernels, doub
     }
     const bool packs = s.kv_heads < s.heads && s.kv_heads > 1.0 && s.sequences > 1.0;
     time += kernels.decode_launch.value + (packs ? kernels.packed.value : 0.0);
-    if (kernels.brief.step.value <= 0.0) return time;
+    if (!choice.brief) return time;
     const DecodeKernel brief = scaled(kernels.brief, s.head_dim);
-    AttentionSizes most = s;
-    most.keys = std::min(s.keys, most_brief_keys);
-    const double few = reading(brief, most, {split.blocks, 1.0}, memory(brief) * (most.keys / s.keys));
-    return takes_usual(s) ? std::max(time, few) : few;
+    const double few = reading(brief, s, {split.blocks, 1.0}, memory(brief));
+    return choice.usual ? std::max(time, few) : few;
 }
 
 }  // namespace

@@ -17,11 +17,18 @@ constexpr std::array<std::array<double, 2>, 6> wave_tiles{
 
 constexpr std::int64_t residue_of = 64;
 
+/// bf16 and fp16 are one where the profile has one rate for both.
+Precision kind_of(Precision precision, const Profile& profile) {
+    const auto rate = [&](Precision of) { return profile.compute_fraction[static_cast<std::size_t>(of)]; };
+    const bool alike = rate(Precision::Fp16) == rate(Precision::Bf16);
+    return precision == Precision::Fp16 && alike ? Precision::Bf16 : precision;
+}
+
 }  // namespace
 
-GemmFeatures gemm_features(const Gemm& gemm, const Device& device) {
+GemmFeatures gemm_features(const Gemm& gemm, const Pricer& pricer) {
     const double m = static_cast<double>(gemm.m), n = static_cast<double>(gemm.n), k = static_cast<double>(gemm.k);
-    const double inverse_units = 1.0 / static_cast<double>(device.units);
+    const double inverse_units = 1.0 / static_cast<double>(pricer.device().units);
     const double batch = static_cast<double>(gemm.batch);
     const auto tiles = [m, n, batch](double tile_m, double tile_n) {
         return batch * ceil_product(m, 1.0 / tile_m) * ceil_product(n, 1.0 / tile_n);
@@ -50,8 +57,7 @@ GemmFeatures gemm_features(const Gemm& gemm, const Device& device) {
     features[at++] = static_cast<float>(gemm.m % residue_of);
     features[at++] = static_cast<float>(gemm.n % residue_of);
     features[at++] = static_cast<float>(gemm.layout);
-    const bool is_half = gemm.precision == Precision::Fp16;  // bf16 and fp16 run alike
-    features[at++] = static_cast<float>(is_half ? Precision::Bf16 : gemm.precision);
+    features[at++] = static_cast<float>(kind_of(gemm.precision, pricer.profile()));
     features[at++] = static_cast<float>(family_of(gemm));
     features[at++] = gemm.batch > 1 ? 1.0F : 0.0F;
     return features;
@@ -75,7 +81,7 @@ double Pricer::learnt_time(const Gemm& gemm, const Physics& physics) const {
     const Correction& correction = profile().gemm_corrections[has_narrow_rows(gemm) ? 1 : 0];
     const bool learnt = !correction.trees.empty() && (gemm.batch <= 1 || correction.of_batches > 0.0);
     double time = physics.time;
-    if (learnt) time *= correction.factor(time, gemm_features(gemm, device()));
+    if (learnt) time *= correction.factor(time, gemm_features(gemm, *this));
     if (gemm.batch > 1) {
         Gemm fewer = gemm;
         fewer.batch = learnt ? ceil_div(gemm.batch, 2) : 1;

@@ -4,14 +4,13 @@
 
 #include <array>
 
-#include "tilewright/ops.h"
-#include "tilewright/profile.h"
+#include "tilewright/cost.h"
 
 namespace tilewright {
 
 using GemmFeatures = std::array<float, gemm_feature_count>;
 
-GemmFeatures gemm_features(const Gemm& gemm, const Device& device);
+GemmFeatures gemm_features(const Gemm& gemm, const Pricer& pricer);
 
 /// All but the knot, which is zero.
 StreamFeatures stream_features(const Stream& stream);

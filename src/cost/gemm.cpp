@@ -24,8 +24,7 @@ constexpr T smaller(T a, T b) {
 
 constexpr std::size_t output_role = 0;
 constexpr std::size_t reduced_role = 1;
-constexpr std::size_t whole_words = 3;        ///< the ladder's step of 16 bytes
-constexpr std::int64_t most_vector_rows = 2;  ///< of A, with which the kernel for one row is taken too
+constexpr std::size_t whole_words = 3;  ///< the ladder's step of 16 bytes
 
 /// A contiguous dimension of an operand and what it is to the product.
 struct Row {
@@ -330,7 +329,7 @@ Cost GemmPricing::explain(const Choice& choice) const {
 Cost Pricer::physics(const Gemm& gemm) const {
     const GemmFamily family = family_of(gemm);
     Cost cost = GemmPricing(*this, gemm, family).price();
-    if (gemm.m > most_vector_rows || family == GemmFamily::Whole) return cost;
+    if (gemm.m != 1 || family == GemmFamily::Whole) return cost;
     const Cost vector = GemmPricing(*this, gemm, GemmFamily::Vector).price();
     return vector.time < cost.time ? vector : cost;
 }
@@ -338,7 +337,7 @@ Cost Pricer::physics(const Gemm& gemm) const {
 Pricer::Physics Pricer::physical_time(const Gemm& gemm) const {
     const GemmFamily family = family_of(gemm);
     Physics times = GemmPricing(*this, gemm, family).times();
-    if (gemm.m > most_vector_rows || family == GemmFamily::Whole) return times;
+    if (gemm.m != 1 || family == GemmFamily::Whole) return times;
     times.time = std::min(times.time, GemmPricing(*this, gemm, GemmFamily::Vector).times().time);
     return times;
 }

@@ -213,7 +213,7 @@ Correction correction_of(const Observations& seen, const Pricer& pricer) {
     rows.trends.assign(gemm_feature_count, Trend::Free);
     std::fill_n(rows.trends.begin(), rising_features, Trend::Rising);
     for (const Observation* one : seen) {
-        const GemmFeatures features = gemm_features(std::get<Gemm>(one->op.work), pricer.device());
+        const GemmFeatures features = gemm_features(std::get<Gemm>(one->op.work), pricer);
         rows.features.insert(rows.features.end(), features.begin(), features.end());
         rows.places.push_back(static_cast<float>(correction.place(pricer.burst(one->op).time.value)));
         rows.targets.push_back(static_cast<float>(std::log(one->time_s / price_of(*one, pricer).time.value)));
