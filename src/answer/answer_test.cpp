@@ -103,9 +103,13 @@ TEST(Predict, DecodeTakesOneTokenPerSequence) {
 
 TEST(Predict, SaysWhetherItFits) {
     Question question = about(gpt2());
+    EXPECT_FALSE(predict(question).fits) << "GPT-2 has 1,024 positions";
+    EXPECT_EQ(predict(question).notes.size(), 1u);
+    question.workload.seq = 1024;
     EXPECT_TRUE(predict(question).fits);
-    question.workload.batch = 512;
+    question.workload.batch = 1024;
     EXPECT_FALSE(predict(question).fits);
+    EXPECT_TRUE(predict(question).notes.empty());
 }
 
 TEST(Compare, FindsTheFastestAndEveryComponent) {
