@@ -71,8 +71,8 @@ struct LintOptions {
 
 /// All findings: Errors, then the costliest first. What makes the workload impossible is an Error, a cost of at least
 /// min_cost a Warning, the rest Info. Shape and workload must each be valid alone; together they need not be.
-/// Every fix was tried: the whole table was run on the changed shape, the finding was gone and no warning had come but
-/// those that the fault had hidden, which cost less than a quarter of what the fix saves. No fix takes tokens from the
+/// Every fix was tried: the whole table was run on the changed shape, the finding was gone and no error had come, nor a
+/// warning of the dimension that the fix moves; others were hidden behind the fault. No fix takes tokens from the
 /// vocabulary or costs time, and none moves a dimension against a costlier finding's best.
 std::vector<Finding> lint(const Shape& shape, const Workload& workload, const Pricer& pricer, LintOptions options = {});
 

@@ -64,16 +64,23 @@ bool was_there(const std::vector<Finding>& findings, const Finding& other) {
     });
 }
 
-/// Whether `after` is rid of the finding and warns of nothing that `before` did not. A slow product hides its other
-/// faults: what costs less than a quarter of what the fix saves was hidden, not raised. What cannot run has no warnings
-/// yet, so that only other errors count there.
-bool better(const Finding& fixed, Seconds gain, const std::vector<Finding>& before, const std::vector<Finding>& after) {
-    constexpr double hidden = 0.25;
+/// Which way a fix moves a dimension; wider heads are fewer.
+std::pair<std::string_view, bool> direction(const Fix& fix) {
+    if (fix.dimension == "head_dim") return {"heads", fix.to < fix.from};
+    return {fix.dimension, fix.to > fix.from};
+}
+
+/// Whether `after` is rid of the finding and has no error and, of the dimension that the fix moves, no warning that
+/// `before` had not. Warnings of other dimensions were hidden behind the fault, not raised by its fix.
+bool better(const Finding& fixed, const Fix& fix, const std::vector<Finding>& before,
+            const std::vector<Finding>& after) {
+    const auto moves_it = [&](const Fix& other) { return direction(other).first == direction(fix).first; };
     return std::none_of(after.begin(), after.end(), [&](const Finding& found) {
         if (found.code == fixed.code) return true;
-        const bool warns = found.severity >= std::max(Severity::Warning, fixed.severity);
-        const bool was_hidden = found.severity == Severity::Warning && found.cost < gain * hidden;
-        return warns && !was_hidden && !was_there(before, found);
+        const bool raised = found.severity == Severity::Error ||
+                            (found.severity == Severity::Warning && fixed.severity != Severity::Error &&
+                             std::any_of(found.fixes.begin(), found.fixes.end(), moves_it));
+        return raised && !was_there(before, found);
     });
 }
 
@@ -81,12 +88,6 @@ bool better(const Finding& fixed, Seconds gain, const std::vector<Finding>& befo
 bool harms(const Finding& finding, const Fix& fix) {
     const bool cuts_tokens = fix.dimension == "vocab" && fix.to < fix.from;
     return cuts_tokens || (finding.severity != Severity::Error && fix.gain.value <= 0.0);
-}
-
-/// Which way a fix moves a dimension; wider heads are fewer.
-std::pair<std::string_view, bool> direction(const Fix& fix) {
-    if (fix.dimension == "head_dim") return {"heads", fix.to < fix.from};
-    return {fix.dimension, fix.to > fix.from};
 }
 
 /// Where several findings would move a dimension, only the way of the largest gain stays. Errors keep theirs: one of
@@ -175,7 +176,7 @@ std::vector<Finding> lint(const LintInput& input, LintOptions options) {
             Workload workload = input.workload;
             apply(fix, shape, workload);
             const GraphCost step = step_of(shape, workload, input.pricer);
-            return !better(finding, fix.gain, untried, check_all({shape, workload, input.pricer, step}, options));
+            return !better(finding, fix, untried, check_all({shape, workload, input.pricer, step}, options));
         });
         sort_by_gain(finding.fixes);
     }
