@@ -52,7 +52,7 @@ const Verb table[] = {
      "cannot run, else information. Exit code 1 when one reaches --fail-on and the baseline does not know it.\n"
      "SHAPE may be a pattern in quotes, such as 'configs/**/config.json'. docs/ci.md shows it as a gate of CI.",
      "tilewright lint gpt3-2.7b --gpu h200\n"
-     "tilewright lint data/models/gpt3-*.toml --gpu h200 --format github\n"
+     "tilewright lint data/models/gpt3-1.3b.toml data/models/gpt3-2.7b.toml --gpu h200 --format github\n"
      "tilewright lint --explain TW001",
      {0, many_files},
      lint_flags,

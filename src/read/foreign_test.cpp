@@ -66,6 +66,10 @@ TEST(Megatron, AScriptAndItsYaml) {
     EXPECT_EQ(file->workload->parallel.tp, 4);
     EXPECT_TRUE(file->workload->parallel.sequence_parallel);
     EXPECT_TRUE(mentions(file->assumed, "ignored: lr"));
+    EXPECT_EQ(
+        shape_of("GPT_ARGS=\"--num-layers 12 --hidden-size 768 --num-attention-heads 12 --vocab-size 100\"\n", "a.sh")
+            .layers,
+        12);
     const auto yaml = read_shape(
         "num_layers: 12\nhidden_size: 768\nnum_attention_heads: 12\nvocab_size: 50257\n"
         "make_vocab_size_divisible_by: 1\nmax_position_embeddings: 1024\nbf16: true\nswiglu: false\n",

@@ -77,7 +77,8 @@ std::vector<Argument> script_arguments(std::string_view text) {
     const std::map<std::string, std::string> variables = variables_of(words);
     std::vector<Argument> arguments;
     for (std::size_t i = 0; i < words.size(); ++i) {
-        const std::string& word = words[i].text;
+        std::string word = words[i].text;
+        if (const std::size_t at = word.find("=--"); at != word.npos && !word.starts_with('-')) word.erase(0, at + 1);
         if (!word.starts_with("--") || word.size() < 3) continue;
         const std::size_t equals = word.find('=');
         Argument argument{word.substr(2, equals == std::string::npos ? equals : equals - 2), "", words[i].line};
