@@ -70,14 +70,15 @@ std::pair<std::string_view, bool> direction(const Fix& fix) {
     return {fix.dimension, fix.to > fix.from};
 }
 
-/// Whether `after` is rid of the finding and has no error and, of the dimension that the fix moves, no warning that
-/// `before` had not. Warnings of other dimensions were hidden behind the fault, not raised by its fix.
+/// Whether `after` is rid of the finding and has no error, nothing worse than it and, of the dimension that the fix
+/// moves, no warning that `before` had not. Other warnings of other dimensions were hidden behind the fault, not raised
+/// by its fix.
 bool better(const Finding& fixed, const Fix& fix, const std::vector<Finding>& before,
             const std::vector<Finding>& after) {
     const auto moves_it = [&](const Fix& other) { return direction(other).first == direction(fix).first; };
     return std::none_of(after.begin(), after.end(), [&](const Finding& found) {
         if (found.code == fixed.code) return true;
-        const bool raised = found.severity == Severity::Error ||
+        const bool raised = found.severity == Severity::Error || found.severity > fixed.severity ||
                             (found.severity == Severity::Warning && fixed.severity != Severity::Error &&
                              std::any_of(found.fixes.begin(), found.fixes.end(), moves_it));
         return raised && !was_there(before, found);
