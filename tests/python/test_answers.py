@@ -152,7 +152,7 @@ class Answers(unittest.TestCase):
     def test_prediction(self):
         step = tw.predict("gpt2", gpu="h200")
         self.assertEqual(step.step, step.time_s)
-        self.assertGreater(step.memory.total_bytes, step.memory.parameters_bytes)
+        self.assertGreater(step.memory.total_bytes, step.memory.weights_bytes)
         self.assertEqual(sum(kernel["count"] for kernel in step.kernels), step.launches)
         self.assertEqual(repr(step) + "\n", program(["predict", "gpt2", "--gpu", "h200"]).stdout)
         self.assertIn("<pre>gpt2 on h200", step._repr_html_())
@@ -230,7 +230,7 @@ class Gemms(Same):
         self.assertGreater(by_array, 20 * by_loop)
 
 
-LONG = "import tilewright as tw; print('begins', flush=True); tw.search('llama-3-8b', gpu='h200', tolerance=0.3, step='hidden=16,ffn=8', threads=1)"
+LONG = "import tilewright as tw; print('begins', flush=True); tw.search('llama-3-8b', gpu='h200', tolerance=0.3, min_depth=0.2, aspect='0.2..5', step='hidden=8,ffn=8', threads=1)"
 
 
 class WhileItWorks(unittest.TestCase):
