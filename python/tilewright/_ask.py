@@ -37,8 +37,8 @@ class Error(ValueError):
     >>> try:
     ...     tw.predict("gpt2", gpu="h201")
     ... except tw.Error as error:
-    ...     print(error.where, "|", error.fix)
-    h201 | did you mean h200? (`tilewright devices` lists them)
+    ...     print(error.where, "|", error.what)
+    h201 | is no known device
     """
 
     def __init__(self, problems: list[Problem]):

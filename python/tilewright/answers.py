@@ -106,9 +106,11 @@ class Candidates(Answer):
 
 
 class Comparison(Answer):
-    """Of `compare`: predictions side by side, the first the baseline."""
+    """Of `compare`: `shapes` side by side, the first the baseline, or one shape on several `gpus`."""
 
-    _rows = "shapes"
+    def rows(self) -> list[Record]:
+        found: list[Record] = self._value.get("shapes", self._value.get("gpus", []))
+        return found
 
 
 class Plans(Answer):

@@ -166,6 +166,10 @@ class Answers(unittest.TestCase):
         self.assertEqual(len(tw.compare("gpt2", "opt-125m", gpu="h200").to_pandas()), 2)
         self.assertEqual(len(tw.gemm([1, 2], 3, 4, gpu="h200").to_pandas()), 2)
 
+    def test_one_shape_on_several_gpus(self):
+        table = tw.compare("gpt2", gpu=["h100", "h200"], price="h100=2.5").to_pandas()
+        self.assertEqual(len(table), 2)
+
     def test_lint_of_several_files(self):
         files = [str(ROOT / "data" / "models" / name) for name in ("gpt2.toml", "gpt3-2.7b.toml")]
         self.assertEqual({finding.file for finding in tw.lint(*files, gpu="h200").findings}, set(files))
