@@ -1,6 +1,8 @@
 # The program as a Python module: every folder but what needs a terminal or signals, for which bindings/python stands in.
 # setup.py calls it.
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+add_compile_definitions(FMT_HEADER_ONLY)  # so that a wheel needs no libfmt where it goes
+add_link_options(-Wl,--as-needed)
 set(TILEWRIGHT_TESTS OFF)
 set(TILEWRIGHT_MEASURE OFF)
 set(TILEWRIGHT_LEFT_OUT "/src/cli/(interrupt|terminal)\\.cpp")

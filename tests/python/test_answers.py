@@ -234,13 +234,14 @@ class Gemms(Same):
         self.assertGreater(by_array, 20 * by_loop)
 
 
-LONG = "import tilewright as tw; print('begins', flush=True); tw.search('llama-3-8b', gpu='h200', tolerance=0.3, min_depth=0.2, aspect='0.2..5', step='hidden=8,ffn=8', threads=1)"
+WIDE = {"gpu": "h200", "tolerance": 0.3, "min_depth": 0.2, "aspect": "0.2..5", "step": "hidden=8,ffn=8", "threads": 1}
+LONG = f"import tilewright as tw; print('begins', flush=True); tw.search('llama-3-8b', **{WIDE})"
 
 
 class WhileItWorks(unittest.TestCase):
     def test_other_threads_run(self):
         counted, done = 0, threading.Event()
-        worker = threading.Thread(target=lambda: (tw.search("gpt2", gpu="h200", threads=1), done.set()))
+        worker = threading.Thread(target=lambda: (tw.search("llama-3-8b", **WIDE), done.set()))
         worker.start()
         while not done.wait(0.001):
             counted += 1
