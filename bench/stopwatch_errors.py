@@ -109,7 +109,7 @@ PAGE = """# How far off: the stopwatch
 Written by `python3 bench/stopwatch_errors.py PROGRAM --page`; do not edit it. `--cases` prints every case.
 
 Real classes of transformers 5.17 and the plain model of `bench/pytorch_model.py` on one H200, wall clock ([method](../stopwatch.md)), predicted from their shapes alone with the [runtime](../runtimes.md) that ran them.
-*Fit* classes may set constants of a runtime (GPT-2, OPT, Llama, Gemma, Mixtral); *held out* ones only judge (GPT-NeoX, Mistral, Qwen2, Qwen3, Gemma-2, Phi, Phi-3, Falcon, Qwen3-MoE); *plain* is the plain model, whose host costs were set to its cases of Llama and OPT.
+*Fit* classes may set constants of a runtime (GPT-2, OPT, Llama, Gemma, Mixtral); *held out* ones only judge (GPT-NeoX, Mistral, Qwen2, Qwen3, Gemma-2, Phi, Phi-3, Falcon, Qwen3-MoE); *plain* is the plain model, whose host costs were set to these cases: its row shows a fit, not a judgement.
 Errors are means of absolute errors, in parts of the measured time: of the step, and of GPU-busy time where the profiler ran. `inside 90%` is the share of measured times within the interval; a case that was taken on two machines counts twice there and once, by the mean of both, in the errors.
 
 Beside them: a *roofline* (the `ideal` runtime's kernels at peak and bandwidth of the data sheet) and a *constant MFU*, the mean of the classes that may set constants, by phase.

@@ -10,5 +10,5 @@ int main() {
     if (!shape || !device) return 2;
     const Prediction layer = predict({*shape, {}, *device, find_profile(*device), {}}, Scope::Layer);
     std::printf("one layer of %s on %s: %.0f us in %ld kernels\n", shape->name.c_str(), device->full_name.c_str(),
-                in_microseconds(layer.step.sum.time), static_cast<long>(layer.step.launches));
+                in_microseconds(layer.time), static_cast<long>(layer.kernels.launches));
 }
