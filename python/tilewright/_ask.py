@@ -7,7 +7,6 @@ import os
 import pathlib
 import sys
 import tempfile
-import warnings
 from typing import Any, NamedTuple
 
 from . import _tilewright
@@ -136,17 +135,16 @@ class Asked:
         with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
             operands = [shape if isinstance(shape, str) else write_shape(shape, pathlib.Path(folder, str(i)))
                         for i, shape in enumerate(self.shapes)]
+            said = lambda text: text.replace(folder + os.sep, "shape ")  # which names no file of the user's
             try:
-                return ask([self.verb, *words_of(self.verb, self.flags), *more, "--", *operands])
+                reply = ask([self.verb, *words_of(self.verb, self.flags), *more, "--", *operands])
             except Error as error:
-                named = [problem._replace(where=problem.where.replace(folder + os.sep, "shape ")) for problem in error.problems]
-                raise Error(named) from None
+                raise Error([problem._replace(where=said(problem.where)) for problem in error.problems]) from None
+            return reply._replace(warnings=[said(warning) for warning in reply.warnings])
 
-    def values(self, *more: str) -> tuple[Record, str]:
+    def values(self, *more: str) -> tuple[Record, Reply]:
         reply = self.reply("--json", *more)
-        for warning in reply.warnings:
-            warnings.warn(warning, AssumedWarning, stacklevel=5)
-        return json.loads(reply.text, object_hook=Record), reply.text
+        return json.loads(reply.text, object_hook=Record), reply
 
 
 def write_shape(shape: dict[str, Any], folder: pathlib.Path) -> str:

@@ -4,9 +4,10 @@ from __future__ import annotations
 import html
 import json
 import pathlib
+import warnings
 from typing import Any
 
-from ._ask import Asked, Record
+from ._ask import Asked, AssumedWarning, Record
 
 
 class Interval(float):
@@ -31,7 +32,10 @@ class Answer:
 
     def __init__(self, asked: Asked):
         self._asked = asked
-        self._value, self._json = asked.values()
+        self._value, reply = asked.values()
+        self._json = reply.text
+        for warning in reply.warnings:
+            warnings.warn(warning, AssumedWarning, stacklevel=3)  # at the line that asked
         self._text = ""
 
     def __getattr__(self, name: str) -> Any:
