@@ -135,12 +135,12 @@ class Asked:
         with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
             operands = [shape if isinstance(shape, str) else write_shape(shape, pathlib.Path(folder, str(i)))
                         for i, shape in enumerate(self.shapes)]
-            said = lambda text: text.replace(folder + os.sep, "shape ")  # which names no file of the user's
+            ours = folder + os.sep  # no file of the user's, so no name of it is said
             try:
                 reply = ask([self.verb, *words_of(self.verb, self.flags), *more, "--", *operands])
             except Error as error:
-                raise Error([problem._replace(where=said(problem.where)) for problem in error.problems]) from None
-            return reply._replace(warnings=[said(warning) for warning in reply.warnings])
+                raise Error([problem._replace(where=problem.where.replace(ours, "shape ")) for problem in error.problems]) from None
+            return reply._replace(warnings=[warning.replace(ours, "shape ") for warning in reply.warnings])
 
     def values(self, *more: str) -> tuple[Record, Reply]:
         reply = self.reply("--json", *more)
