@@ -235,7 +235,8 @@ class Gemms(Same):
 
 
 WIDE = {"gpu": "h200", "tolerance": 0.3, "min_depth": 0.2, "aspect": "0.2..5", "step": "hidden=8,ffn=8", "threads": 1}
-LONG = f"import tilewright as tw; print('begins', flush=True); tw.search('llama-3-8b', **{WIDE})"
+# A shell's background jobs ignore the signal, and their children would, too.
+LONG = f"import signal; signal.signal(signal.SIGINT, signal.default_int_handler); import tilewright as tw; print('begins', flush=True); tw.search('llama-3-8b', **{WIDE})"
 
 
 class WhileItWorks(unittest.TestCase):
