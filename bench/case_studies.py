@@ -102,7 +102,7 @@ def predict(program, source):
 def only_shape(program, runtime, base, shape):
     """What a search finds in the space that holds one shape, none where it is no faster than its base; and its base's time."""
     only = [word for size in SIZES for word in ("--" + size.replace("_", "-"), f"{shape[size]}..{shape[size]}")]
-    found = run(program, ["-", "--runtime", runtime, "--kv-bytes", "0", "--objective", "step", "--exact", "--tolerance", "0.02", *only], toml_of(base))
+    found = run(program, ["-", "--runtime", runtime, "--kv-bytes", "0", "--objective", "step", "--exact", "--tolerance", "0.5", "--min-depth", "0.2", "--aspect", "0.1..10", *only], toml_of(base))
     return next(iter(found["candidates"]), None), found["baseline"]["time_s"]
 
 
