@@ -12,6 +12,7 @@ import os
 import sys
 import tempfile
 
+from capture_errors import show
 from hf_models import role
 from stopwatch_errors import ROOT, lines, predict, shape_file
 
@@ -55,16 +56,6 @@ def cases(rows):
         out.append([row["model"], row["runtime"], group_of(one)[2], f"{row['batch']} x {row['seq']}", one["classes"],
                     f"{row['allocated_bytes'] / 1e9:.2f}", f"{one['memory']['allocated_bytes'] / 1e9:.2f}", f"{one['allocated']:+.1%}"])
     return out
-
-
-def show(table, markdown):
-    if markdown:
-        print("| " + " | ".join(table[0]) + " |\n|" + "---|" * len(table[0]))
-        print("\n".join("| " + " | ".join(row) + " |" for row in table[1:]))
-    else:
-        widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
-        print("\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip() for row in table))
-    print()
 
 
 PAGE = """# How far off: memory

@@ -40,34 +40,4 @@ Timeline schedule(std::span<const Stretch> step, std::int64_t queue = launch_que
 /// training steps is timed like that.
 Timeline schedule_steady(std::span<const Stretch> step, std::int64_t queue = launch_queue);
 
-/// What a stretch does to both clocks, whatever came before it, where the queue is never full and nothing waits. A few
-/// additions join two of them: this is what an inner loop adds up.
-struct Pace {
-    Seconds host;     ///< that the host works
-    Seconds gpu;      ///< that the GPU computes
-    Seconds through;  ///< from an idle start of both until the GPU is done
-
-    /// Of one step of many: the slower clock's.
-    constexpr Seconds steady() const { return host > gpu ? host : gpu; }
-};
-
-/// One launch.
-constexpr Pace pace_of(const Launch& launch) {
-    return {launch.host, launch.gpu, launch.gpu.value > 0 ? launch.host + launch.gpu : Seconds{}};
-}
-
-/// This one, then that one.
-constexpr Pace then(const Pace& first, const Pace& second) {
-    const Seconds waited = first.through + second.gpu, issued = first.host + second.through;
-    return {first.host + second.host, first.gpu + second.gpu, waited > issued ? waited : issued};
-}
-
-/// The same `times` times, at least once.
-constexpr Pace repeated(const Pace& once, std::int64_t times) {
-    const auto n = static_cast<double>(times);
-    return {once.host * n, once.gpu * n, once.through + once.steady() * (n - 1)};
-}
-
-Pace pace_of(std::span<const Stretch> step);
-
 }  // namespace tilewright

@@ -99,15 +99,4 @@ Timeline schedule_steady(std::span<const Stretch> step, std::int64_t queue) {
     return timeline(std::max({time, load.busy, load.worked}));  // rounding aside, it is no less
 }
 
-Pace pace_of(std::span<const Stretch> step) {
-    Pace whole;
-    for (const Stretch& stretch : step) {
-        if (stretch.times < 1) continue;
-        Pace once;
-        for (const Launch& launch : stretch.launches) once = then(once, pace_of(launch));
-        whole = then(whole, repeated(once, stretch.times));
-    }
-    return whole;
-}
-
 }  // namespace tilewright

@@ -62,26 +62,12 @@ TEST(Timeline, WaitingEmptiesTheQueue) {
 TEST(Timeline, NoKernelsTakeNoTime) {
     EXPECT_EQ(once({}).time.value, 0);
     EXPECT_EQ(steady({}).time.value, 0);
-    EXPECT_EQ(pace_of(std::span<const Stretch>{}).through.value, 0);
 }
 
 std::vector<Launch> some_launches() {
     return *rc::gen::container<std::vector<Launch>>(
         rc::gen::map(rc::gen::pair(rc::gen::inRange(0, 20), rc::gen::inRange(0, 20)),
                      [](const std::pair<int, int>& costs) { return kernel(costs.first, costs.second); }));
-}
-
-RC_GTEST_PROP(TimelineLaws, TheClosedFormOfARepeatedLayerIsTheWalk, ()) {
-    const auto layer = some_launches();
-    const auto head = some_launches();
-    const auto times = *rc::gen::inRange<std::int64_t>(1, 40);
-    const std::vector<Stretch> step{{layer, times}, {head, 1}};
-    constexpr std::int64_t unbounded = 100000;
-    const Pace pace = pace_of(step);
-    const Timeline walked = schedule(step, unbounded);
-    RC_ASSERT(std::max(pace.through, pace.host) == walked.time);
-    RC_ASSERT(pace.gpu == walked.gpu_busy);
-    RC_ASSERT(pace.host == walked.host_time);
 }
 
 RC_GTEST_PROP(TimelineLaws, AStepIsNeverFasterThanEitherClock, ()) {
