@@ -125,10 +125,12 @@ def longer(size):
 
 
 def plan():
-    return [*first_turn(), *knobs("12m"),
-            *rates("60m", ["0.002", "0.001", "0.004"]), *aspect("60m", (1280, 3), (320, 48), (768, 8), (448, 24)),
+    heads, forms, again = knobs("12m")[:3], knobs("12m")[3:], repeats("12m")
+    return [*first_turn(), *heads, *(made for made in again if made["name"].startswith("equal")),
+            *rates("60m", ["0.002"]), *aspect("60m", (1280, 3), (768, 8)), *forms,
+            *rates("60m", ["0.001", "0.004"]), *aspect("60m", (320, 48), (448, 24)),
             *extremes("12m", (704, 2), (192, 28)), *paired_headline()[:3], *longer("12m"),
-            *repeats("12m"),
+            *(made for made in again if not made["name"].startswith("equal")),
             *rates("20m", ["0.002", "0.004", "0.001"]), *aspect("20m", (768, 3), (256, 24), (640, 4)),
             *seeds("20m", "base", baseline("20m"), "noise", [2, 3], "noise of the baseline"),
             *rates("160m", ["0.002"]), *aspect("160m", (1792, 4), (448, 64), (1280, 8)),
