@@ -44,6 +44,7 @@ struct Device {
     Hertz boost_clock;
     Hertz base_clock;
     std::array<std::optional<FlopsPerSecond>, precision_count> peak;
+    std::optional<FlopsPerSecond> int8_peak{}, fp4_peak{};  ///< of modes that only quantised products use
     BytesPerSecond bandwidth;
     Bytes l2;
     Bytes shared_per_unit;
@@ -65,6 +66,9 @@ Bytes room(const Device& device);
 
 /// Whether two data sheets give the same price of every kernel: all numbers equal but those of links and networks.
 bool same_chip(const Device& a, const Device& b);
+
+/// How products with quantised weights run here: as asked, or with weights only where the part lacks the units.
+Quantization runs_as(Quantization asked, const Device& device);
 
 /// What `auto` means on this device (PyTorch's choice): cuDNN's fused kernel for head sizes that are multiples of 8 up
 /// to 256 on Hopper and later, FlashAttention-2 for other sizes up to 256 and on older parts, the unfused path beyond.

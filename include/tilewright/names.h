@@ -41,6 +41,20 @@ inline constexpr std::array<NameTable<Precision>, precision_count> names<Precisi
                                                                                      {"tf32", Precision::Tf32},
                                                                                      {"fp32", Precision::Fp32}}};
 template <>
+inline constexpr std::array<NameTable<Format>, 13> names<Format>{{{"fp32", Format::Fp32},
+                                                                  {"bf16", Format::Bf16},
+                                                                  {"fp16", Format::Fp16},
+                                                                  {"fp8", Format::Fp8},
+                                                                  {"fp8-row", Format::Fp8Row},
+                                                                  {"fp8-block", Format::Fp8Block},
+                                                                  {"int8", Format::Int8},
+                                                                  {"int8-sq", Format::Int8Sq},
+                                                                  {"int4", Format::Int4},
+                                                                  {"int4-g128", Format::Int4},
+                                                                  {"mxfp4", Format::Mxfp4},
+                                                                  {"mxfp8", Format::Mxfp8},
+                                                                  {"nvfp4", Format::Nvfp4}}};
+template <>
 inline constexpr std::array<NameTable<RuntimeId>, 10> names<RuntimeId>{
     {{"huggingface", RuntimeId::HuggingFace},
      {"huggingface-compiled", RuntimeId::HuggingFaceCompiled},
@@ -53,12 +67,13 @@ inline constexpr std::array<NameTable<RuntimeId>, 10> names<RuntimeId>{
      {"eager", RuntimeId::PyTorch},
      {"compiled", RuntimeId::PyTorchCompiled}}};
 template <>
-inline constexpr std::array<NameTable<AttentionBackend>, 5> names<AttentionBackend>{
+inline constexpr std::array<NameTable<AttentionBackend>, 6> names<AttentionBackend>{
     {{"auto", AttentionBackend::Auto},
      {"cudnn", AttentionBackend::Cudnn},
      {"flash2", AttentionBackend::Flash2},
      {"flash1", AttentionBackend::Flash1},
-     {"unfused", AttentionBackend::Unfused}}};
+     {"unfused", AttentionBackend::Unfused},
+     {"engine", AttentionBackend::Engine}}};
 template <>
 inline constexpr std::array<NameTable<Recompute>, recompute_count> names<Recompute>{
     {{"none", Recompute::None},
@@ -82,6 +97,19 @@ constexpr std::string_view name_of(E value) {
         if (named == value) return word;
     }
     return "?";
+}
+
+/// What --precision takes: a precision, or as the short way a format of the weights (see `set_precision`).
+inline constexpr std::array<std::string_view, 13> precision_words{"bf16",      "fp16",      "fp8",  "tf32",    "fp32",
+                                                                  "fp8-row",   "fp8-block", "int8", "int8-sq", "int4",
+                                                                  "int4-g128", "mxfp4",     "nvfp4"};
+
+/// Sets the precision, or the format of the weights, and forgets formats asked for before; one of `precision_words`.
+void set_precision(Workload& workload, std::string_view word);
+
+/// What was asked for, as `set_precision` takes it.
+constexpr std::string_view precision_word(const Workload& workload) {
+    return workload.formats.weights ? name_of(*workload.formats.weights) : name_of(workload.precision);
 }
 
 /// A user's own runtime has the name of its file.

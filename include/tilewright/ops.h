@@ -45,6 +45,7 @@ struct Gemm {
     Precision precision = Precision::Bf16;
     bool grouped = false;
     Reuse reuse = Reuse::Sampled;
+    Quantization quantization = Quantization::None;  ///< B is weights of that kind
 
     friend bool operator==(const Gemm&, const Gemm&) = default;
 };
@@ -65,6 +66,8 @@ struct Attention {
     AttentionPass pass = AttentionPass::Forward;
     AttentionBackend backend = AttentionBackend::Auto;  ///< Auto: as the device has it, see `specialize`
     Precision precision = Precision::Bf16;
+    bool narrow_cache = false;  ///< keys and values are kept in fp8
+    bool writes_cache = false;  ///< the queries' own keys and values go into the cache first
 
     friend bool operator==(const Attention&, const Attention&) = default;
 };
@@ -230,6 +233,9 @@ Flops total_flops(const OpGraph& graph);
 
 /// The largest power of two of bytes, from 2 to 128, that divides every contiguous row of the operands.
 int row_bytes(const Gemm& gemm);
+
+/// Of one element of B, scales included.
+double weight_bytes(const Gemm& gemm);
 
 /// Pairs (query, key) that attention really computes: q_len * kv_len less what the causal mask and the window remove.
 double attended_pairs(const Attention& attention);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "tilewright/format.h"
 #include "tilewright/result.h"
 
 namespace tilewright {
@@ -23,7 +24,9 @@ enum class RuntimeId : std::uint8_t {
     Own
 };
 /// Flash1 is FlashAttention as Triton kernels, before its second version: what most runs of 2023 used.
-enum class AttentionBackend { Auto, Cudnn, Flash2, Flash1, Unfused };
+/// Engine is what serving engines launch on the device: FlashAttention-3 on Hopper, TensorRT-LLM's kernels on
+/// Blackwell, FlashAttention-2 elsewhere, over a paged cache.
+enum class AttentionBackend { Auto, Cudnn, Flash2, Flash1, Unfused, Engine };
 /// What the backward pass computes again: nothing, the scores of unfused attention (Korthikanti et al. 2022,
 /// "selective"), every layer from its input, or that up to the last tensor the backward pass needs, which leaves out
 /// the layer's last product (PyTorch's checkpoint with use_reentrant=False since 2.1; Megatron-LM repeats the whole
@@ -79,6 +82,7 @@ struct Workload {
     double host_scale = 1.0;    ///< how many times longer this machine's host takes than the one measured
     bool dropout = false;       ///< in training, of attention's probabilities where unfused and of what a half adds
     bool forward_only = false;  ///< with Phase::Train: leave out backward and optimizer (a layer's forward pass)
+    Formats formats{};          ///< in serving, what is stored otherwise
 
     friend bool operator==(const Workload&, const Workload&) = default;
 };
@@ -112,6 +116,16 @@ constexpr int element_bytes(Precision precision) {
     }
     return 0;
 }
+
+/// Bytes of one element of an activation, a parameter or a gradient: fp8 is an input format of products only.
+constexpr int storage_bytes(Precision precision) { return precision == Precision::Fp8 ? 2 : element_bytes(precision); }
+
+/// How the layers' products are computed in serving; training's products are of the workload's precision alone.
+Quantization quantization_of(const Workload& workload);
+
+/// Bytes of one of the layers' weights as served, and of one element of the KV cache.
+double served_bytes(const Workload& workload);
+double cache_bytes(const Workload& workload);
 
 /// Every reason why the workload cannot exist, `where` set to the field's name; empty when it can. Sizes, the tokens of
 /// a micro-batch and the number of GPUs are limited to 2^31.

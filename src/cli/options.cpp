@@ -57,6 +57,37 @@ void set_word(const Arguments& arguments, std::string_view flag, Workload& workl
     set_choice(arguments, flag, workload.*Field);
 }
 
+template <auto Field>
+void set_format(const Arguments& arguments, std::string_view flag, Workload& workload) {
+    workload.formats.*Field = arguments.choice<Format>(flag);
+}
+
+std::string joined(std::span<const std::string_view> words) {
+    std::string text;
+    for (std::string_view word : words) text += (text.empty() ? "" : "|") + std::string(word);
+    return text;
+}
+
+/// How numbers are multiplied and stored.
+const std::vector<WorkloadFlag>& format_table() {
+    static const std::vector<WorkloadFlag> table = {
+        {{"--precision", joined(precision_words),
+          "of the matrix products; in serving also how weights, and with them activations, are stored (bf16)",
+          Kind::Choice},
+         [](const Arguments& arguments, std::string_view flag, Workload& workload) {
+             set_precision(workload, *arguments.text(flag));
+         }},
+        {{"--weights", choices<Format>(), "how the layers' weights are stored, in serving (as --precision)",
+          Kind::Choice},
+         set_format<&Formats::weights>},
+        {{"--activations", choices<Format>(), "what these products are given (as is usual for the weights)",
+          Kind::Choice},
+         set_format<&Formats::activations>},
+        {{"--kv", choices<Format>(), "how the KV cache is stored (16 bits)", Kind::Choice}, set_format<&Formats::kv>},
+    };
+    return table;
+}
+
 /// The phase comes first: it decides what is usual for the rest.
 const std::vector<WorkloadFlag>& workload_table() {
     static const std::vector<WorkloadFlag> table = {
@@ -71,8 +102,6 @@ const std::vector<WorkloadFlag>& workload_table() {
          set_size<&Workload::seq>},
         {{"--kv-len", "N", "tokens attended to, when not as the phase implies", Kind::Length},
          set_size<&Workload::kv_len>},
-        {{"--precision", choices<Precision>(), "of the matrix products (bf16)", Kind::Choice},
-         set_word<&Workload::precision>},
         {{"--tp", "N", "tensor-parallel GPUs (1)", Kind::Count}, set_ways<&Parallelism::tp>},
         {{"--pp", "N", "pipeline stages (1)", Kind::Count}, set_ways<&Parallelism::pp>},
         {{"--dp", "N", "data-parallel replicas (1)", Kind::Count}, set_ways<&Parallelism::dp>},
@@ -108,6 +137,12 @@ const std::vector<WorkloadFlag>& workload_table() {
          set_word<&Workload::clock>},
     };
     return table;
+}
+
+std::vector<WorkloadFlag> all_workload_flags() {
+    std::vector<WorkloadFlag> all = workload_table();
+    all.insert(all.end(), format_table().begin(), format_table().end());
+    return all;
 }
 
 constexpr const char* assume_flag = "--assume";
@@ -162,6 +197,15 @@ Problems check_precision(const Question& question, const Session& session) {
     return {};
 }
 
+/// Where the units for a format are missing, engines turn the weights into 16 bits on the way to those there are.
+void note_fallback(const Question& question, const Session& session) {
+    const Quantization asked = quantization_of(question.workload);
+    if (question.workload.precision == Precision::Fp8 || asked == runs_as(asked, question.device)) return;
+    warn(session, question.device.name + " has no units for " + std::string(traits_of(asked).name) +
+                      "; priced as engines run it there, weights turned into 16 bits (" +
+                      std::string(traits_of(runs_as(asked, question.device)).name) + ")");
+}
+
 void take_shape(const Arguments& arguments, const std::string& name, Question& question, Problems& problems) {
     apply_shape_flags(arguments, question.shape);
     append(problems, placed(validate(question.shape), arguments, name));
@@ -185,7 +229,7 @@ FlagGroup device_flags() {
 
 FlagGroup workload_flags() {
     FlagGroup group{"Workload", {}};
-    for (const WorkloadFlag& known : workload_table()) group.flags.push_back(known.flag);
+    for (const WorkloadFlag& known : all_workload_flags()) group.flags.push_back(known.flag);
     group.flags.push_back(
         {workload_flag, "FILE",
          "how it is run: DeepSpeed's JSON, torchtitan's TOML, Megatron's arguments, or a [workload] of ours",
@@ -217,7 +261,7 @@ FlagGroup output_flags() {
 }
 
 void apply_workload_flags(const Arguments& arguments, Workload& workload) {
-    for (const WorkloadFlag& known : workload_table()) {
+    for (const WorkloadFlag& known : all_workload_flags()) {
         if (arguments.has(known.flag.name)) known.set(arguments, known.flag.name, workload);
     }
 }
@@ -292,6 +336,7 @@ Result<Question> make_question(const Arguments& arguments, const std::string& na
     question.profile = std::move(device->profile);
     question.device = std::move(device->device);
     if (Problems bad = check_precision(question, session); !bad.empty()) return bad;
+    note_fallback(question, session);
     return question;
 }
 

@@ -199,11 +199,12 @@ GemmPricing::GemmPricing(const Pricer& pricer, const Gemm& gemm, GemmFamily fami
     load_b_ = gemm.layout == Layout::TN ? load_a_ : load_of(row_of_c, profile_);
     const double element = element_bytes(gemm.precision);
     const double result = m_ * n_ * batch_;
-    const double operands = (m_ * k_ + k_ * n_) * element;
+    const double weight = weight_bytes(gemm);
+    const double operands = m_ * k_ * element + k_ * n_ * weight;
     const Reuse reuse = gemm.reuse == Reuse::Sampled ? pricer.profile().reuse : gemm.reuse;
     const double written = result * std::max(2.0, element);
     const Traffic traffic =
-        traffic_of(reuse, m_ * k_ * batch_ * element, k_ * n_ * batch_ * element, written, pricer.device());
+        traffic_of(reuse, m_ * k_ * batch_ * element, k_ * n_ * batch_ * weight, written, pricer.device());
     const double spill = std::clamp(operands * pricer.ready_->inverse_l2 - 1.0, 0.0, 1.0);
     const double seconds_per_flop = pricer.ready_->seconds_per_flop[static_cast<std::size_t>(gemm.precision)];
     const double slower = 1.0 / profile_.bandwidth;

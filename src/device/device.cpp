@@ -99,8 +99,10 @@ bool same_chip(const Device& a, const Device& b) {
                           device.l2.value, device.shared_per_unit.value, device.memory.value, device.power.value);
     };
     const auto rate = [](const std::optional<FlopsPerSecond>& peak) { return peak ? peak->value : 0.0; };
-    return numbers(a) == numbers(b) && std::equal(a.peak.begin(), a.peak.end(), b.peak.begin(),
-                                                  [&](const auto& x, const auto& y) { return rate(x) == rate(y); });
+    const auto narrow = [&](const Device& device) { return std::pair(rate(device.int8_peak), rate(device.fp4_peak)); };
+    return numbers(a) == numbers(b) && narrow(a) == narrow(b) &&
+           std::equal(a.peak.begin(), a.peak.end(), b.peak.begin(),
+                      [&](const auto& x, const auto& y) { return rate(x) == rate(y); });
 }
 
 Problems validate(const Cluster& cluster) {
@@ -120,6 +122,19 @@ Bytes room(const Device& device) {
 }
 
 // Source: PyTorch 2.11 on an H200 (cuDNN first) and aten/native/transformers/cuda/sdp_utils.cpp.
+Quantization runs_as(Quantization asked, const Device& device) {
+    const bool fp8 = device.peak[static_cast<std::size_t>(Precision::Fp8)].has_value();
+    const Quantization weights_only =
+        stored_bytes(traits_of(asked).weights) < 1.0 ? Quantization::W4A16Mxfp4 : Quantization::Int8Wo;
+    switch (traits_of(asked).arithmetic) {
+        case Arithmetic::Half: return asked;
+        case Arithmetic::Fp8: return fp8 ? asked : weights_only;
+        case Arithmetic::Int8: return device.int8_peak ? asked : weights_only;
+        case Arithmetic::Fp4: return device.fp4_peak ? asked : weights_only;
+    }
+    return asked;
+}
+
 AttentionBackend resolve(AttentionBackend backend, const Device& device, std::int64_t head_dim) {
     if (backend != AttentionBackend::Auto) return backend;
     if (head_dim > largest_fused_head || !has_flash2(device.architecture)) return AttentionBackend::Unfused;

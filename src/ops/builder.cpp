@@ -16,6 +16,13 @@ double bytes_of(std::int64_t rows, std::int64_t width, int element) {
     return static_cast<double>(rows) * static_cast<double>(width) * element;
 }
 
+/// What the matrix units are fed with. Those of int8 and fp4 take their operands as those of fp8 do.
+Precision precision_of(const Linear& linear, Quantization quantization, const Workload& work) {
+    if (traits_of(quantization).arithmetic != Arithmetic::Half) return Precision::Fp8;
+    const bool own = work.precision != Precision::Fp8 || (linear.low_precision && work.phase == Phase::Train);
+    return own ? work.precision : Precision::Bf16;
+}
+
 }  // namespace
 
 Builder::Builder(const Shape& whole, const Workload& workload)
@@ -93,12 +100,13 @@ void Builder::linear(const Linear& l) {
     const std::int64_t rows = l.rows > 0 ? l.rows : tokens;
     const std::int64_t batch = std::max<std::int64_t>(1, l.groups);
     const bool grouped = l.groups > 0;
-    const bool narrow = l.low_precision || work.precision != Precision::Fp8;
-    const Precision precision = narrow ? work.precision : Precision::Bf16;
+    const Quantization quantization = l.low_precision ? quantization_of(work) : Quantization::None;
+    const Precision precision = precision_of(l, quantization, work);
     const double saved = static_cast<double>(l.saved) * bytes_of(rows, batch, element);
     const auto gemm = [&](std::string_view name, Gemm sizes, double kept) {
         sizes.batch = batch;
         sizes.precision = precision;
+        sizes.quantization = quantization;
         sizes.grouped = grouped;
         sizes.reuse = Reuse::Input;
         Op op{name, l.component, Pass::Forward, 1, sizes, {kept}};

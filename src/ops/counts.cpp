@@ -50,26 +50,33 @@ Flops flops_in(const Stream&) { return {}; }
 Flops flops_in(const Collective&) { return {}; }
 
 Bytes read(const Gemm& g) {
-    return {(real(g.m) * real(g.k) + real(g.k) * real(g.n)) * real(g.batch) * element_bytes(g.precision)};
+    return {(real(g.m) * real(g.k) * element_bytes(g.precision) + real(g.k) * real(g.n) * weight_bytes(g)) *
+            real(g.batch)};
 }
 Bytes read(const Attention& a) {
     const auto [query, key, value, output] = operands(a);
     const double gradients = a.pass == AttentionPass::Backward ? 2 * output : 0;  // the output and its gradient
-    return {(query + key + value + gradients) * element_bytes(a.precision)};
+    const double cached = a.narrow_cache ? stored_bytes(Format::Fp8) : element_bytes(a.precision);
+    return {(query + gradients) * element_bytes(a.precision) + (key + value) * cached};
 }
 Bytes read(const Stream& s) { return s.read; }
 Bytes read(const Collective& c) { return c.bytes; }
 
-Bytes written(const Gemm& g) { return {real(g.m) * real(g.n) * real(g.batch) * lowering::storage_bytes(g.precision)}; }
+Bytes written(const Gemm& g) { return {real(g.m) * real(g.n) * real(g.batch) * storage_bytes(g.precision)}; }
 Bytes written(const Attention& a) {
     const auto [query, key, value, output] = operands(a);
     const double elements = a.pass == AttentionPass::Forward ? output : query + key + value;
-    return {elements * lowering::storage_bytes(a.precision)};
+    return {elements * storage_bytes(a.precision)};
 }
 Bytes written(const Stream& s) { return s.written; }
 Bytes written(const Collective& c) { return c.bytes; }
 
 }  // namespace
+
+double weight_bytes(const Gemm& gemm) {
+    if (gemm.quantization == Quantization::None) return element_bytes(gemm.precision);
+    return stored_bytes(traits_of(gemm.quantization).weights);
+}
 
 int row_bytes(const Gemm& gemm) {
     const std::int64_t element = element_bytes(gemm.precision);

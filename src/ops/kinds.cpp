@@ -25,6 +25,48 @@ constexpr Column clock_column = [] {
     return column;
 }();
 
+/// Words of a product's operands: precisions, then ways to multiply by quantised weights, of which fp8 is said already.
+constexpr std::size_t plain_words = names<Precision>.size();
+constexpr std::size_t skipped_ways = 2;  // none, fp8
+constexpr auto product_words = [] {
+    std::array<std::string_view, plain_words + quantization_count - skipped_ways> words{};
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        words[i] = i < plain_words ? names<Precision>[i].first : quantizations[i - plain_words + skipped_ways].name;
+    }
+    return words;
+}();
+
+/// Of the matrix units that multiply: those of int8 and fp4 take operands as those of fp8 do.
+void set_product_dtype(Described& d, double value) {
+    const auto place = static_cast<std::size_t>(value);
+    Gemm& gemm = std::get<Gemm>(d.work);
+    gemm.quantization = Quantization::None;
+    if (place < plain_words) return void(gemm.precision = from_number<Precision>(value));
+    gemm.quantization = static_cast<Quantization>(place - plain_words + skipped_ways);
+    const bool half = traits_of(gemm.quantization).arithmetic == Arithmetic::Half;
+    gemm.precision = half ? Precision::Bf16 : Precision::Fp8;
+}
+
+double get_product_dtype(const Described& d) {
+    const Gemm& gemm = std::get<Gemm>(d.work);
+    const auto way = static_cast<std::size_t>(gemm.quantization);
+    return way < skipped_ways ? to_number(gemm.precision) : static_cast<double>(way - skipped_ways + plain_words);
+}
+
+constexpr Column product_dtype = [] {
+    Column column;
+    column.name = "dtype";
+    column.type = ColumnType::Word;
+    column.fallback = "bf16";
+    column.help =
+        "of the operands, summed in fp32; or how B's weights are quantised: `_wo` weights only; in bulk the quantising "
+        "of A is included, except of `fp8_static`";
+    column.words = product_words;
+    column.set = set_product_dtype;
+    column.get = get_product_dtype;
+    return column;
+}();
+
 constexpr std::array gemm_columns = {
     word<Layout, &Gemm::layout>({"layout", "", "",
                                  "`TN`: A is [m,k], B is stored [n,k] (a linear layer's forward; attention score). "
@@ -34,7 +76,7 @@ constexpr std::array gemm_columns = {
     count<&Gemm::n>({"n", "", "", "columns of C"}),
     count<&Gemm::k>({"k", "", "", "the dimension summed over"}),
     count<&Gemm::batch>({"batch", "", "", "products in a strided batch"}),
-    word<Precision, &Gemm::precision>(dtype),
+    product_dtype,
     clock_column,
     word<Reuse, &Gemm::reuse>(
         {"reuse", "", "sampled",
@@ -102,6 +144,23 @@ double get_pass(const Described& d) {
     return workload.forward_only || workload.phase != Phase::Train ? 1.0 : 0.0;
 }
 
+constexpr Column stack_precision = [] {
+    Column column;
+    column.name = "precision";
+    column.type = ColumnType::Word;
+    column.help = "of weights and activations; in serving also how weights are quantised";
+    column.words = precision_words;
+    column.set = [](Described& d, double value) {
+        set_precision(std::get<Stack>(d.work).workload, precision_words[static_cast<std::size_t>(value)]);
+    };
+    column.get = [](const Described& d) {
+        const std::string_view word = precision_word(std::get<Stack>(d.work).workload);
+        return static_cast<double>(std::find(precision_words.begin(), precision_words.end(), word) -
+                                   precision_words.begin());
+    };
+    return column;
+}();
+
 /// Both a layer's and a model's; see `without`.
 constexpr std::array stack_columns = {
     count<&Stack::shape, &Shape::hidden>({"hidden", "elements", "", "width of the model"}),
@@ -122,7 +181,7 @@ constexpr std::array stack_columns = {
          nullptr, get_pass),
     count<&Stack::workload, &Workload::batch>({"batch", "sequences", "", "sequences at a time"}),
     count<&Stack::workload, &Workload::seq>({"seq", "tokens", "", "of a sequence; in decode, of the KV cache"}),
-    word<Precision, &Stack::workload, &Workload::precision>({"precision", "", "", "of weights and activations"}),
+    stack_precision,
     word<RuntimeId, &Stack::workload, &Workload::runtime>({"runtime", "", "", "how pointwise ops are fused"}),
     word<AttentionBackend, &Stack::workload, &Workload::attention>({"attention", "", "", "attention back end"}),
     count<&Stack::workload, &Workload::parallel, &Parallelism::tp>({"tp", "GPUs", "1", "tensor parallel degree"}),

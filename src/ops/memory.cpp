@@ -118,7 +118,7 @@ Bytes kv_cache(const Shape& local, const Workload& work) {
     const double rows = full * static_cast<double>(length) + narrow * static_cast<double>(local.window);
     const std::int64_t value = local.latent ? local.latent->v_dim : local.head_dim;
     const double width = static_cast<double>(local.kv_heads) * static_cast<double>(local.head_dim + value);
-    return {rows * static_cast<double>(work.batch) * width * storage_bytes(work.precision)};
+    return {rows * static_cast<double>(work.batch) * width * cache_bytes(work)};
 }
 
 /// Bytes of all layers that the backward pass needs: what each kernel kept is kept still, or made again.
@@ -215,7 +215,7 @@ Memory states(const Stage& stage, const MemoryPieces& pieces, const Workload& wo
     };
     const auto bytes = [&](int from_stage, double each) { return bytes_of(from_stage, each, each); };
     const double element = storage_bytes(work.precision);
-    const double served = element_bytes(work.precision);  // of the layers' weights; table and head stay as they are
+    const double served = served_bytes(work);  // of the layers' weights; table and head stay as they are
     const double layer_bytes = (pieces.layer_parameters + pieces.routed_parameters) / pieces.layers * element;
     Memory m;
     m.weights = bytes_of(3, element, trains(work) ? element : served);

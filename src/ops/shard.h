@@ -20,7 +20,4 @@ Stream optimizer_step(double owned, const Workload& work);
 /// Ranks that hold the same parameters and therefore reduce gradients with each other.
 constexpr std::int64_t replicas(const Parallelism& parallel) { return parallel.dp * parallel.cp; }
 
-/// Bytes of one element of an activation, a parameter or a gradient: fp8 is an input format of products only.
-constexpr int storage_bytes(Precision precision) { return precision == Precision::Fp8 ? 2 : element_bytes(precision); }
-
 }  // namespace tilewright::lowering

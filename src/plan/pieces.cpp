@@ -66,7 +66,7 @@ Pieces price_pieces(const Shape& shape, const Workload& workload, const Pricer& 
     const double tokens =
         static_cast<double>(whole.batch) * static_cast<double>(ceil_div(whole.seq, whole.parallel.cp));
     // tensor ranks each send their part (Narayanan et al. 2021, section 4.1), whether or not they share the sequence
-    pieces.hand_over_bytes = tokens * static_cast<double>(shape.hidden) * lowering::storage_bytes(whole.precision) /
+    pieces.hand_over_bytes = tokens * static_cast<double>(shape.hidden) * storage_bytes(whole.precision) /
                              static_cast<double>(whole.parallel.tp);
     return pieces;
 }

@@ -113,7 +113,7 @@ private:
         return time;
     }
 
-    double element() const { return lowering::storage_bytes(work_.precision); }
+    double element() const { return storage_bytes(work_.precision); }
     double gradient_bytes() const { return work_.master == MasterWeights::Fp32 ? sizeof(float) : element(); }
     double backward_window() const { return (pieces_.backward + again_).compute * share_; }
     double forward_window() const { return pieces_.forward.compute * share_; }

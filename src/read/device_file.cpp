@@ -45,6 +45,8 @@ void read_peaks(const Value& table, Device& device, Report& report) {
             device.peak[static_cast<std::size_t>(precision)] = FlopsPerSecond{*rate};
         }
     }
+    if (const auto rate = fields.positive("int8")) device.int8_peak = FlopsPerSecond{*rate};
+    if (const auto rate = fields.positive("fp4")) device.fp4_peak = FlopsPerSecond{*rate};
     fields.reject_unknown();
 }
 

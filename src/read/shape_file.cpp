@@ -95,6 +95,7 @@ Workload read_workload_table(const Value& table, Report& report) {
     workload.seq = fields.integer("seq", sizes).value_or(workload.seq);
     workload.kv_len = fields.integer("kv_len", sizes_or_none).value_or(workload.kv_len);
     workload.precision = fields.word<Precision>("precision").value_or(workload.precision);
+    workload.formats = {fields.word<Format>("weights"), fields.word<Format>("activations"), fields.word<Format>("kv")};
     workload.runtime = fields.word<RuntimeId>("runtime").value_or(usual_runtime(workload.phase));
     workload.attention = fields.word<AttentionBackend>("attention").value_or(workload.attention);
     workload.clock = fields.word<Clock>("clock").value_or(workload.clock);

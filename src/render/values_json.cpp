@@ -78,6 +78,11 @@ void write_workload(JsonWriter& json, const Workload& workload) {
     const Parallelism& parallel = workload.parallel;
     json.field("phase", name_of(workload.phase)).field("batch", workload.batch).field("seq", workload.seq);
     json.field("kv_len", workload.kv_len).field("precision", name_of(workload.precision));
+    const Formats& formats = workload.formats;
+    for (const auto& [key, format] :
+         {std::pair{"weights", formats.weights}, {"activations", formats.activations}, {"kv", formats.kv}}) {
+        if (format) json.field(key, name_of(*format));
+    }
     json.field("tp", parallel.tp).field("pp", parallel.pp).field("dp", parallel.dp).field("cp", parallel.cp);
     json.field("ep", parallel.ep).field("zero_stage", parallel.zero_stage);
     json.field("virtual_stages", parallel.virtual_stages).field("sequence_parallel", parallel.sequence_parallel);
@@ -100,6 +105,8 @@ void write_device(JsonWriter& json, const Device& device) {
         const auto& peak = device.peak[static_cast<std::size_t>(precision)];
         if (peak) json.field(word, peak->value);
     }
+    if (device.int8_peak) json.field("int8", device.int8_peak->value);
+    if (device.fp4_peak) json.field("fp4", device.fp4_peak->value);
     json.end();
 }
 

@@ -136,9 +136,17 @@ std::string host_bound_text(const Prediction& prediction) {
     return helps.empty() ? text : text + " What helps, in tokens a second: " + helps + ".";
 }
 
+std::string formats_text(const Workload& workload) {
+    const auto& [weights, activations, kv] = workload.formats;
+    std::string text(precision_word(workload));
+    if (weights) text += " weights";
+    if (activations) text += fmt::format(", {} activations", name_of(*activations));
+    return kv ? fmt::format("{}, {} cache", text, name_of(*kv)) : text;
+}
+
 std::string workload_text(const Workload& workload) {
     return fmt::format("{}{}, {}, {}, {}, attention {}, {} clock{}", name_of(workload.phase),
-                       workload.forward_only ? " forward" : "", length_text(workload), name_of(workload.precision),
+                       workload.forward_only ? " forward" : "", length_text(workload), formats_text(workload),
                        name_of(workload.runtime), name_of(workload.attention), name_of(workload.clock),
                        parallel_text(workload.parallel));
 }

@@ -254,7 +254,7 @@ Candidate compare(std::span<const Target> targets, const Priced& baseline, const
     result.gain = result.speedup;
     result.keeps_depth = other.shape.layers == baseline.shape.layers;
     result.flops_change = flops(other) / (flops(baseline) * tokens) - 1.0;
-    result.kv_per_token = {cache_elements(other.shape) * lowering::storage_bytes(other.workload.precision)};
+    result.kv_per_token = {cache_elements(other.shape) * cache_bytes(other.workload)};
     result.changed = changes(baseline, other);
     result.knobs = static_cast<int>(result.changed.size());
     return result;

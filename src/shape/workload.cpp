@@ -13,6 +13,25 @@ void check_product(const Problem& problem, CheckedCount product, Problems& probl
     if (!value || *value > max_size) problems.push_back(problem);
 }
 
+/// Formats are of serving, in pairs that engines have kernels for.
+void check_formats(const Workload& workload, Problems& problems) {
+    const Formats& formats = workload.formats;
+    if (formats == Formats{}) return;
+    if (workload.phase == Phase::Train) {
+        const char* where = formats.weights ? "weights" : formats.activations ? "activations" : "kv";
+        problems.push_back({where, 0, "is of serving; in training all is of the precision",
+                            "leave it out, or say --phase prefill or decode"});
+    }
+    if (formats.kv && is_quantized(*formats.kv) && *formats.kv != Format::Fp8 && *formats.kv != Format::Int8) {
+        problems.push_back({"kv", 0, "no engine keeps its cache so", "use bf16, fp16, fp8 or int8"});
+    }
+    const Format weights = formats.weights.value_or(workload.precision == Precision::Fp8 ? Format::Fp8 : Format::Bf16);
+    if (!quantization_of(weights, formats.activations)) {
+        problems.push_back({formats.activations ? "activations" : "weights", 0, "no engine has kernels for this pair",
+                            "leave the activations out: they follow from the weights"});
+    }
+}
+
 }  // namespace
 
 Problems validate(const Workload& workload) {
@@ -34,6 +53,7 @@ Problems validate(const Workload& workload) {
     if (!(workload.host_scale > 0 && workload.host_scale <= 1000)) {
         problems.push_back({"host_scale", 0, "is not between 0 and 1000", "2 means a host that takes twice as long"});
     }
+    check_formats(workload, problems);
     if (!problems.empty()) return problems;
     check_product({"batch", 0, "batch * seq is more than 2^31 tokens", "make the micro-batch smaller"},
                   CheckedCount(workload.batch) * workload.seq, problems);
