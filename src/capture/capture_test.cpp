@@ -132,6 +132,8 @@ TEST(Capture, ViewsAndValuesReadBackLaunchNothing) {
     EXPECT_EQ(call("aten._local_scalar_dense.default", {tensor({}, {}), tensor({}, {})}).host, HostWork::Wait);
     EXPECT_TRUE(call("aten.view.default", {row, row}).kernels.empty());
     EXPECT_TRUE(call("aten.mul.Tensor", {tensor({0}, {1}), tensor({0}, {1})}).kernels.empty()) << "nothing to compute";
+    EXPECT_TRUE(lower(CapturedOp{"aten._fused_adamw_.default", {}, {}, {}}, Capture{}).kernels.empty())
+        << "an optimizer without tensors";
 }
 
 TEST(Capture, WhatIsNotKnownIsPricedByItsBytes) {

@@ -26,9 +26,9 @@ HostWork host_work(const Operands& operands) {
     const std::string_view name = operands.name();
     if (contains(recording_only, name)) return HostWork::Nothing;
     if (name == "_local_scalar_dense" || name == "item" || operands.waits()) return HostWork::Wait;
-    if (contains(views, name)) return HostWork::View;
-    if (name.starts_with("_fused_") && name.find("norm") == std::string_view::npos) return HostWork::Optimizer;
-    return operands.only_on_host() ? HostWork::View : HostWork::Launch;
+    if (contains(views, name) || operands.only_on_host()) return HostWork::View;
+    const bool optimizer = name.starts_with("_fused_") && name.find("norm") == std::string_view::npos;
+    return optimizer ? HostWork::Optimizer : HostWork::Launch;
 }
 
 }  // namespace
