@@ -11,7 +11,7 @@
 
 namespace tilewright::cli {
 
-inline constexpr std::string_view version = "0.1.0";  ///< as CMakeLists.txt has it; tests/cli_test.cpp compares them
+inline constexpr std::string_view version = "0.2.0";  ///< as CMakeLists.txt has it; tests/cli_test.cpp compares them
 
 /// Runs a verb: the exit code with the answer in `session.out`, or what is wrong with what was asked.
 using Run = Result<int> (*)(const Arguments& arguments, Session& session);
