@@ -253,16 +253,36 @@ bool too_wide(const Widths& w) { return std::max(w.head, w.value_head) > widest_
 /// What runs where no back end is asked for: PyTorch's own fallback past the widest fused heads.
 AttentionForm form_of(const Builder& b, const Widths& w) {
     if (b.work.attention != AttentionBackend::Auto) return AttentionForm::Fused;
-    if (too_wide(w)) return b.runtime.form == StreamForm::Eager ? AttentionForm::Math : AttentionForm::Fused;
+    if (too_wide(w)) return b.runtime.form == StreamForm::Fused ? AttentionForm::Fused : AttentionForm::Math;
     return b.shape.kv_heads < b.shape.heads ? b.runtime.grouped_attention : b.runtime.attention;
 }
+
+/// K and V copied once per query head of their group, as PyTorch does before a batched product
+/// and transformers before attention that is given a mask.
+void expand(Builder& b, const Widths& w, const Span& span) {
+    if (b.shape.kv_heads == b.shape.heads || b.runtime.scores == Fusion::Epilogue) return;
+    const std::int64_t rows = b.work.batch * span.kv_len;
+    const double share = static_cast<double>(b.shape.kv_heads) / static_cast<double>(b.shape.heads);
+    Piece copy{"attention expand", Component::Attention, StreamKind::Strided, rows, 2 * w.query};
+    copy.reads = share;
+    copy.saved = 1;
+    b.forward(copy);
+    Piece sum = pointwise("attention expand backward", Component::Attention, rows, 2 * w.query);
+    sum.writes = share;
+    b.backward(sum);
+}
+
+/// A kernel that is given its mask reads it for every head. The backward kernel takes 2.6 times as long over it as a
+/// stream would: torch.compile's steps of Llama and OPT in bench/measured/stopwatch*.jsonl.
+constexpr double mask_backward = 2.6;
 
 void fused(Builder& b, const Widths& w, const Span& span) {
     const Shape& s = b.shape;
     const bool masked = form_of(b, w) == AttentionForm::Masked && span.q_len > 1;
+    if (masked) expand(b, w, span);
     Attention work{.batch = b.work.batch,
                    .heads = s.heads,
-                   .kv_heads = s.kv_heads,
+                   .kv_heads = masked ? s.heads : s.kv_heads,
                    .q_len = span.q_len,
                    .kv_len = span.kv_len,
                    .head_dim = w.head,
@@ -278,24 +298,11 @@ void fused(Builder& b, const Widths& w, const Span& span) {
     b.backward(Op{"attention backward", Component::Attention, Pass::Backward, 1, work, {}});
     if (!masked) return;
     Piece bias = pointwise("attention mask", Component::Attention, work.batch * s.heads * span.q_len, span.kv_len);
-    bias.writes = 0;  // every head reads the mask, as part of the kernel
+    bias.writes = 0;
     b.forward(bias);
     bias.name = "attention mask backward";
+    bias.reads = mask_backward;
     b.backward(bias);
-}
-
-/// K and V copied once per query head of their group, as PyTorch does before a batched product.
-void expand(Builder& b, const Widths& w, const Span& span) {
-    if (b.shape.kv_heads == b.shape.heads || b.runtime.scores == Fusion::Epilogue) return;
-    const std::int64_t rows = b.work.batch * span.kv_len;
-    const double share = static_cast<double>(b.shape.kv_heads) / static_cast<double>(b.shape.heads);
-    Piece copy{"attention expand", Component::Attention, StreamKind::Strided, rows, 2 * w.query};
-    copy.reads = share;
-    copy.saved = 1;
-    b.forward(copy);
-    Piece sum = pointwise("attention expand backward", Component::Attention, rows, 2 * w.query);
-    sum.writes = share;
-    b.backward(sum);
 }
 
 void softmax(Builder& b, std::int64_t rows, std::int64_t width) {

@@ -282,6 +282,20 @@ TEST(Layer, TakesTheUnfusedPathPastHeadsOf256) {
         EXPECT_EQ(find_op(graph, "attention") != nullptr, fused);
         EXPECT_EQ(find_op(graph, "attention score") != nullptr, !fused);
     }
+    // PyTorch's fallback widens to fp32, compiled or not
+    const OpGraph graph = lower_layer(shape, in(RuntimeId::PyTorchCompiled));
+    EXPECT_EQ(std::get<Gemm>(find_op(graph, "attention score")->work).precision, Precision::Fp32);
+}
+
+TEST(Layer, GivesAMaskToAttentionWithAHeadForEveryQuery) {
+    const OpGraph graph = lower_layer(llama(), in(RuntimeId::HuggingFaceCompiled, Phase::Train));
+    const Attention& call = std::get<Attention>(find_op(graph, "attention")->work);
+    EXPECT_FALSE(call.causal);
+    EXPECT_EQ(call.kv_heads, call.heads);
+    const double copies = 2.0 * 8192 * static_cast<double>(llama().heads * llama().head_dim) * 2;
+    EXPECT_EQ(bytes_written(*find_op(graph, "attention expand")).value, copies);
+    EXPECT_EQ(bytes_read(*find_op(graph, "attention expand backward")).value, copies);
+    EXPECT_GT(bytes_read(*find_op(graph, "attention mask backward")), bytes_read(*find_op(graph, "attention mask")));
 }
 
 TEST(Layer, WindowsOneLayerInThree) {
