@@ -8,11 +8,9 @@ namespace tilewright {
 /// A shape to be run.
 struct Promise {
     std::string kind;  ///< "baseline", "one knob", …
-    std::vector<std::string> changed;
     Prediction prediction;
-    double speedup = 1.0;  ///< over the baseline's step, with its 90% interval
-    double low = 1.0;
-    double high = 1.0;
+    Candidate proposed;        ///< speed-up, size and loss against the baseline; nothing changed in the baseline's own
+    bool recommended = false;  ///< what the search recommends
 };
 
 struct Proof {

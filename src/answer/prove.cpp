@@ -35,7 +35,7 @@ Result<Proof> prove(const SearchQuestion& asked, const SearchAnswer& answer) {
     if (Problems problems = unsupported(asked); !problems.empty()) return problems;
     Proof proof;
     proof.compiled = asked.question.workload.runtime == RuntimeId::PyTorchCompiled;
-    proof.promises.push_back({"baseline", {}, answer.baseline});
+    proof.promises.push_back({"baseline", answer.baseline, {}});
     for (const auto& [kind, list] : kinds(answer.found)) {
         if (list.empty()) continue;
         const Candidate& first = list.front();
@@ -44,8 +44,9 @@ Result<Proof> prove(const SearchQuestion& asked, const SearchAnswer& answer) {
         Question question = asked.question;
         question.shape = first.shape;
         question.workload = first.workload;
+        const auto& recommended = answer.found.recommended;
         proof.promises.push_back(
-            {std::string(kind), first.changed, predict(question), first.speedup, first.low, first.high});
+            {std::string(kind), predict(question), first, recommended && recommended->shape == first.shape});
     }
     return proof;
 }

@@ -23,9 +23,19 @@ void append_usage(std::string& out, const Verb& verb, const Style& style) {
     }
 }
 
+/// Words to choose from that would push the help text off the page stand in it.
+bool has_long_value(const Flag& flag) { return flag.value.size() > 30; }
+
 std::string typed(const Flag& flag) {
     std::string text = flag.name == "--output" ? "-o, --output" : flag.name;
-    return flag.value.empty() ? text : text + " " + flag.value;
+    return flag.value.empty() ? text : text + " " + (has_long_value(flag) ? "WORD" : flag.value);
+}
+
+std::string explained(const Flag& flag) {
+    if (!has_long_value(flag)) return flag.help;
+    std::string words = flag.value;
+    for (std::size_t bar = 0; (bar = words.find('|', bar)) != words.npos; bar += 2) words.replace(bar, 1, ", ");
+    return flag.help + ": " + words;
 }
 
 void append_about(std::string& out, const Verb& verb, const Style& style) {
@@ -42,7 +52,7 @@ void append_flags(std::string& out, const std::vector<FlagGroup>& groups, const 
     for (const FlagGroup& group : groups) {
         append_title(out, group.title, style);
         render::Table table({{""}, {"", render::Align::Left, true}});
-        for (const Flag& flag : group.flags) table.row({typed(flag), flag.help});
+        for (const Flag& flag : group.flags) table.row({typed(flag), explained(flag)});
         table.append_to(out, style);
     }
 }

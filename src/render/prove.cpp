@@ -14,16 +14,17 @@ Bytes allocated(const Prediction& prediction) { return prediction.memory.allocat
 
 void write_promise(JsonWriter& json, const Promise& promise) {
     const Prediction& prediction = promise.prediction;
-    json.object().field("kind", promise.kind);
-    write_texts(json, "changed", promise.changed);
+    json.object().field("kind", promise.kind).field("recommended", promise.recommended);
+    write_proposal(json, promise.proposed);
     json.field("time_s", prediction.time.value).field("low_s", prediction.low.value);
-    json.field("high_s", prediction.high.value).field("speedup", promise.speedup).field("low", promise.low);
-    json.field("high", promise.high).field("allocated_bytes", allocated(prediction).value);
+    json.field("high_s", prediction.high.value).field("allocated_bytes", allocated(prediction).value);
     json.field("batch", prediction.workload.batch).field("seq", prediction.workload.seq).key("shape").object();
     const Shape& shape = prediction.shape;
     for (const Dimension& dimension : dimensions()) json.field(dimension.name, shape.*dimension.field);
-    json.field("position_rows", shape.position_rows).field("mlp", name_of(shape.mlp));
-    json.field("block", name_of(shape.block)).field("positions", name_of(shape.positions)).field("tied", shape.tied);
+    json.field("mlp", name_of(shape.mlp))
+        .field("block", name_of(shape.block))
+        .field("positions", name_of(shape.positions))
+        .field("tied", shape.tied);
     json.field("norm", name_of(shape.norms.kind)).field("norms_per_layer", shape.norms.per_layer);
     json.field("final_norm", shape.norms.final).field("bias_qkv", shape.bias.qkv);
     json.field("bias_projection", shape.bias.projection).field("bias_mlp", shape.bias.mlp);
@@ -211,7 +212,7 @@ def main():
         baseline = baseline or line["measured_s"]
         line |= {"measured_speedup": baseline / line["measured_s"], "inside": promise["low_s"] <= line["measured_s"] <= promise["high_s"]}
         if as_json:
-            print(json.dumps({"device": name, "torch": torch.__version__} | promise | line), flush=True)
+            print(json.dumps({"model": PROOF["model"], "compiled": PROOF["compiled"], "device": name, "torch": torch.__version__} | promise | line), flush=True)
             continue
         milli = [1e3 * promise[key] for key in ("time_s", "low_s", "high_s")]
         print(f"{promise['kind']:12}{milli[0]:8.2f} ms{milli[1]:9.2f}-{milli[2]:6.2f} ms{1e3 * line['measured_s']:8.2f} ms"
@@ -245,7 +246,8 @@ std::string prove_text(const Proof& proof, const std::string& path, const Style&
     for (const Promise& promise : proof.promises) {
         const Prediction& prediction = promise.prediction;
         table.row({promise.kind, time_text(prediction.time), interval_text(prediction.low, prediction.high),
-                   speedup_text(promise.speedup), bytes_text(allocated(prediction)), joined(promise.changed)});
+                   speedup_text(promise.proposed.speedup), bytes_text(allocated(prediction)),
+                   joined(promise.proposed.changed)});
     }
     table.append_to(out, style);
     if (path.empty()) return out;

@@ -33,17 +33,12 @@ void write_loss(JsonWriter& json, const Candidate& candidate) {
 
 void write_candidate(JsonWriter& json, const Candidate& candidate, std::string_view kind) {
     json.object().field("kind", kind).field("knobs", candidate.knobs);
-    json.field("speedup", candidate.speedup).field("low", candidate.low).field("high", candidate.high);
+    write_proposal(json, candidate);
     json.key("speedup_by_gpu").array();
     for (const double speedup : candidate.by_target) json.value(speedup);
     json.end();
-    json.field("speedup_at_equal_params", candidate.speedup_at_equal_params);
-    json.field("proven", candidate.proven()).field("time_s", candidate.time.value);
-    write_loss(json, candidate);
-    json.field("params", candidate.params).field("parameter_change", candidate.parameter_change);
-    json.field("block_parameter_change", candidate.block_change).field("flops_change", candidate.flops_change);
-    json.field("kv_bytes_per_token", candidate.kv_per_token.value);
-    write_texts(json, "changed", candidate.changed);
+    json.field("proven", candidate.proven()).field("time_s", candidate.time.value).field("params", candidate.params);
+    json.field("flops_change", candidate.flops_change).field("kv_bytes_per_token", candidate.kv_per_token.value);
     write_causes(json, candidate);
     json.key("shape").object();
     for (const Dimension& dimension : dimensions()) json.field(dimension.name, candidate.shape.*dimension.field);
@@ -129,6 +124,14 @@ void write_roofline(JsonWriter& json, const Roofline& roofline) {
 }
 
 }  // namespace
+
+void write_proposal(JsonWriter& json, const Candidate& candidate) {
+    json.field("speedup", candidate.speedup).field("low", candidate.low).field("high", candidate.high);
+    json.field("speedup_at_equal_params", candidate.speedup_at_equal_params);
+    json.field("parameter_change", candidate.parameter_change).field("block_parameter_change", candidate.block_change);
+    write_loss(json, candidate);
+    write_texts(json, "changed", candidate.changed);
+}
 
 void write_candidates(JsonWriter& json, const SearchResult& found) {
     json.field("shapes_in_space", found.shapes_in_space).field("shapes_priced", found.shapes_priced);

@@ -24,4 +24,7 @@ void write_errors(JsonWriter& json, std::string_view key, const std::vector<Erro
 
 void write_candidates(JsonWriter& json, const SearchResult& found);
 
+/// Members of the open object: a shape's speed-up, size and loss against its baseline.
+void write_proposal(JsonWriter& json, const Candidate& candidate);
+
 }  // namespace tilewright::render
