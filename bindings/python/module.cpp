@@ -13,8 +13,8 @@ namespace {
 
 /// The exit code of what was typed after the program's name; what it said is heard.
 int run(const std::vector<std::string>& typed) {
-    if (!typed.empty() && typed[0] == "measure") {  // it would become another program
-        heard().problems = {{"measure", 0, "is not for Python", "run the program: tilewright measure"}};
+    if (!typed.empty() && (typed[0] == "measure" || typed[0] == "mcp")) {  // it would become another program
+        heard().problems = {{typed[0], 0, "is not for Python", "run the program: tilewright " + typed[0]}};
         return cli::exit_device;
     }
     return attended([&] {

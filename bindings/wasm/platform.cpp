@@ -127,6 +127,8 @@ std::vector<FlagGroup> prove_flags() { return {output_flags()}; }
 Result<int> run_report(const Arguments&, Session&) { return not_here("report"); }
 Result<int> run_reproduce(const Arguments&, Session&) { return not_here("reproduce"); }
 Result<int> run_samples(const Arguments&, Session&) { return not_here("samples"); }
+std::vector<FlagGroup> mcp_flags() { return {output_flags()}; }
+Result<int> run_mcp(const Arguments&, Session&) { return not_here("mcp"); }
 int run_measure_program(std::span<const std::string>, const Session& session) {
     report(session, {not_here("measure")});
     return exit_device;

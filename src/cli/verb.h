@@ -72,6 +72,8 @@ Result<int> run_runtimes(const Arguments& arguments, Session& session);
 std::vector<FlagGroup> catalogue_flags();
 Result<int> run_samples(const Arguments& arguments, Session& session);
 std::vector<FlagGroup> samples_flags();
+Result<int> run_mcp(const Arguments& arguments, Session& session);
+std::vector<FlagGroup> mcp_flags();
 
 /// Hands the rest of the command line to `tilewright-measure`; returns only when that program cannot be run.
 int run_measure_program(std::span<const std::string> arguments, const Session& session);

@@ -179,6 +179,18 @@ const Verb table[] = {
      {2, any_number},
      samples_flags,
      run_samples},
+    {"mcp",
+     "[--seconds N]",
+     "the verbs as tools for agents, over stdin and stdout",
+     "Speaks the Model Context Protocol: JSON-RPC, one message a line, until its input ends. An agent's client starts it "
+     "and gets advise, predict, lint, search, compare, plan, explain_rule and the lists as tools, with their flags as "
+     "arguments. A call is a process of its own that writes no file and is stopped after --seconds. docs/agents.md has "
+     "the lines for common clients.",
+     "tilewright mcp </dev/null\n"
+     "printf '%s\\n' '{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"tools/list\"}' | tilewright mcp",
+     {0, 0},
+     mcp_flags,
+     run_mcp},
 };
 
 }  // namespace

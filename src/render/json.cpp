@@ -130,6 +130,12 @@ JsonWriter& JsonWriter::null() {
     return *this;
 }
 
+JsonWriter& JsonWriter::raw(std::string_view document) {
+    begin_value();
+    text_ += document;
+    return *this;
+}
+
 std::string JsonWriter::take() {
     assert(closers_.empty());
     return std::move(text_) + "\n";

@@ -27,6 +27,7 @@ public:
         return integer(static_cast<std::int64_t>(number));
     }
     JsonWriter& null();
+    JsonWriter& raw(std::string_view document);  ///< a value that is JSON already
 
     template <class T>
     JsonWriter& field(std::string_view name, const T& content) {
