@@ -1,10 +1,10 @@
-# Measure: the timing policy and all that needs no GPU as a library with tests, built everywhere; and tilewright-measure,
-# the only CUDA program, built when the CUDA toolkit with cuBLASLt and cuDNN is present.
+# Measure: the timing policy and all that needs no GPU as a library with tests; and the program tilewright-measure, with
+# CUDA when the toolkit with cuBLASLt and cuDNN is present, else with its fake GPUs alone.
 
-option(TILEWRIGHT_MEASURE "Build tilewright-measure when the CUDA toolkit is present" ON)
+option(TILEWRIGHT_MEASURE "Build tilewright-measure with CUDA when the toolkit is present" ON)
 set(TILEWRIGHT_CUDA_ARCHITECTURES "90" CACHE STRING "GPU architectures of tilewright-measure, such as 80;90")
 
-set(measure_host case generate generate_gemm journal options policy ranks reference sample_files sweep)
+set(measure_host case fake_bench generate generate_gemm journal options policy profile_plan ranks reference sample_files sweep)
 list(TRANSFORM measure_host PREPEND ${CMAKE_SOURCE_DIR}/src/measure/)
 list(TRANSFORM measure_host APPEND .cpp OUTPUT_VARIABLE measure_host_sources)
 add_library(tilewright_measure STATIC ${measure_host_sources})
@@ -44,7 +44,11 @@ endfunction()
 
 tilewright_find_cuda(why_no_measure)
 if(why_no_measure)
-  message(STATUS "tilewright-measure is skipped: ${why_no_measure}")
+  message(STATUS "tilewright-measure is built without CUDA: ${why_no_measure}")
+  add_executable(tilewright_measure_program ${CMAKE_SOURCE_DIR}/src/measure/main.cpp ${CMAKE_SOURCE_DIR}/src/measure/no_cuda.cpp)
+  set_target_properties(tilewright_measure_program PROPERTIES OUTPUT_NAME tilewright-measure)
+  target_compile_options(tilewright_measure_program PRIVATE ${TILEWRIGHT_WARNINGS})
+  target_link_libraries(tilewright_measure_program PRIVATE tilewright_measure)
   return()
 endif()
 set(CMAKE_CUDA_ARCHITECTURES ${TILEWRIGHT_CUDA_ARCHITECTURES})
@@ -78,7 +82,7 @@ tilewright_library_names(${CMAKE_BINARY_DIR}/generated/measure/library_names.inc
 
 file(GLOB measure_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/measure/*.cpp ${CMAKE_SOURCE_DIR}/src/measure/*.cu)
 list(FILTER measure_sources EXCLUDE REGEX "_test\\.cpp$")
-list(REMOVE_ITEM measure_sources ${measure_host_sources})
+list(REMOVE_ITEM measure_sources ${measure_host_sources} ${CMAKE_SOURCE_DIR}/src/measure/no_cuda.cpp)
 add_executable(tilewright_measure_program ${measure_sources})
 set_target_properties(tilewright_measure_program PROPERTIES OUTPUT_NAME tilewright-measure SKIP_BUILD_RPATH ON UNITY_BUILD OFF
                       CUDA_RUNTIME_LIBRARY Static)

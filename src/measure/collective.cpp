@@ -1,6 +1,6 @@
 // Every repeat is a batch of launches between two events on each stream of this process; its time is the longest. How
 // many launches follows from the bytes alone, so that all processes agree on it without talking.
-#include "measure/cuda_bench.h"
+#include "measure/benches.h"
 
 #include <unistd.h>
 
@@ -86,7 +86,7 @@ public:
     }
 
     Status join(const std::string& command) {
-        const Result<Ranks> found = find_ranks(environment);
+        const Result<Ranks> found = find_meeting_ranks(environment);
         if (!found) return failed(found.problems().front().where + " " + found.problems().front().what);
         int gpus = 0;
         TW_TRY(checked(cudaGetDeviceCount(&gpus)));

@@ -48,10 +48,10 @@ void record(const Outcome<Timing>& timing, Sample& sample) {
 
 CudaBench::CudaBench(std::unique_ptr<CudaGpu> gpu, Arena arena) : gpu_(std::move(gpu)), arena_(std::move(arena)) {}
 
-Outcome<std::unique_ptr<CudaBench>> CudaBench::open(double arena_gib, const std::string& command) {
-    Outcome<std::unique_ptr<CudaGpu>> gpu = CudaGpu::open();
+Outcome<std::unique_ptr<CudaBench>> CudaBench::open(const GpuChoice& choice, const std::string& command) {
+    Outcome<std::unique_ptr<CudaGpu>> gpu = CudaGpu::open(choice.index);
     if (!gpu) return gpu.fault();
-    Outcome<Arena> arena = Arena::take(static_cast<std::size_t>(arena_gib * 1073741824.0));
+    Outcome<Arena> arena = Arena::take(static_cast<std::size_t>(choice.arena_gib * 1073741824.0));
     if (!arena) return arena.fault();
     std::unique_ptr<CudaBench> bench(new CudaBench(std::move(*gpu), std::move(*arena)));
     bench->describe(command);
@@ -118,6 +118,17 @@ void CudaBench::give_up(const Fault& fault) {
     if (lost_) return;
     gpu_->load(nullptr);
     op_.reset();
+}
+
+Outcome<std::unique_ptr<Bench>> open_gpu_bench(const GpuChoice& choice, const std::string& command) {
+    auto bench = CudaBench::open(choice, command);
+    if (!bench) return bench.fault();
+    return std::unique_ptr<Bench>(std::move(*bench));
+}
+
+std::string opening_advice() {
+    return "run it where an NVIDIA GPU and a driver for CUDA " + std::to_string(CUDART_VERSION / 1000) +
+           " are; --plan and --fake need neither";
 }
 
 Outcome<double> CudaBench::check(const Case& what) {

@@ -4,16 +4,16 @@
 #include <memory>
 #include <string>
 
+#include "measure/benches.h"
 #include "measure/cuda_gpu.h"
 #include "measure/runnable.h"
-#include "measure/sweep.h"
 
 namespace tilewright::measure {
 
 class CudaBench final : public Bench {
 public:
-    /// Opens the device and takes its memory (`arena_gib` of it, or the program's own choice when 0).
-    static Outcome<std::unique_ptr<CudaBench>> open(double arena_gib, const std::string& command);
+    /// Opens the device and takes its memory.
+    static Outcome<std::unique_ptr<CudaBench>> open(const GpuChoice& choice, const std::string& command);
 
     const std::string& device() const override { return gpu_->name(); }
     Sample measure(const Job& job) override;
@@ -21,8 +21,7 @@ public:
     const Run& run() const override { return run_; }
     double now_s() const override { return gpu_->now().value; }
 
-    /// Relative error of the op against its reference.
-    Outcome<double> check(const Case& what);
+    Outcome<double> check(const Case& what) override;
 
 private:
     CudaBench(std::unique_ptr<CudaGpu> gpu, Arena arena);
@@ -39,10 +38,6 @@ private:
     Case made_of_;  ///< what `op_` was made of; the next job often is the same op under another clock
     std::unique_ptr<Runnable> op_;
 };
-
-/// A bench that takes jobs of the family `collective`, by NCCL: one process with all GPUs of a node, or one process a
-/// GPU where a launcher started several (ranks.h). A fault when there is no GPU, or the program has no NCCL in it.
-Outcome<std::unique_ptr<Bench>> open_collective_bench(const std::string& command);
 
 /// Host time of launching an empty kernel one by one, with the queue never empty.
 Outcome<Timing> time_eager_launch(cudaStream_t stream);

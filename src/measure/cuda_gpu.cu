@@ -30,24 +30,25 @@ __global__ void clock_kernel(ClockReading* out, long long window_ns) {
 
 }  // namespace
 
-Outcome<std::unique_ptr<CudaGpu>> CudaGpu::open() {
+Outcome<std::unique_ptr<CudaGpu>> CudaGpu::open(int index) {
     std::unique_ptr<CudaGpu> gpu(new CudaGpu);
-    TW_TRY(gpu->set_up());
+    TW_TRY(gpu->set_up(index));
     return Outcome<std::unique_ptr<CudaGpu>>(std::move(gpu));
 }
 
-Status CudaGpu::set_up() {
-    int count = 0;
-    TW_TRY(check(cudaGetDeviceCount(&count), "cudaGetDeviceCount"));
+Status CudaGpu::set_up(int index) {
+    TW_TRY(check(cudaGetDeviceCount(&count_), "cudaGetDeviceCount"));
+    if (count_ < 1) return failed("no GPU");
+    device_ = index % count_;
     cudaDeviceProp properties{};
-    TW_TRY(check(cudaGetDeviceProperties(&properties, 0), "cudaGetDeviceProperties"));
-    TW_TRY(check(cudaSetDevice(0), "cudaSetDevice"));
+    TW_TRY(check(cudaGetDeviceProperties(&properties, device_), "cudaGetDeviceProperties"));
+    TW_TRY(check(cudaSetDevice(device_), "cudaSetDevice"));
     name_ = properties.name;
     std::array<char, 32> bus{};
-    TW_TRY(check(cudaDeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), 0), "cudaDeviceGetPCIBusId"));
+    TW_TRY(check(cudaDeviceGetPCIBusId(bus.data(), static_cast<int>(bus.size()), device_), "cudaDeviceGetPCIBusId"));
     nvml_ = std::make_unique<Nvml>(bus.data());
     int kilohertz = 0;
-    TW_TRY(check(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, 0), "cudaDeviceGetAttribute"));
+    TW_TRY(check(cudaDeviceGetAttribute(&kilohertz, cudaDevAttrClockRate, device_), "cudaDeviceGetAttribute"));
     top_clock_ = {nvml_->top_clock_mhz().value_or(kilohertz * 1e-3) * 1e6};
     TW_TRY(check(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate"));
     TW_TRY(check(cudaMallocHost(&clocks_, sizeof(ClockReading) * (2 * slots + 1)), "cudaMallocHost"));
@@ -73,22 +74,30 @@ CudaGpu::~CudaGpu() {
 Fields CudaGpu::facts() const {
     int driver = 0;
     int runtime = 0;
-    int units = 0;
-    int l2 = 0;
+    const auto attribute = [&](cudaDeviceAttr which) {
+        int value = 0;
+        cudaDeviceGetAttribute(&value, which, device_);
+        return value;
+    };
+    const auto text = [&](cudaDeviceAttr which) { return std::to_string(attribute(which)); };
     std::size_t free_bytes = 0;
     std::size_t total_bytes = 0;
     cudaDriverGetVersion(&driver);
     cudaRuntimeGetVersion(&runtime);
-    cudaDeviceGetAttribute(&units, cudaDevAttrMultiProcessorCount, 0);
-    cudaDeviceGetAttribute(&l2, cudaDevAttrL2CacheSize, 0);
     cudaMemGetInfo(&free_bytes, &total_bytes);
-    Fields facts = {{"device", name_},
-                    {"units", std::to_string(units)},
-                    {"l2_bytes", std::to_string(l2)},
-                    {"memory_bytes", std::to_string(total_bytes)},
-                    {"top_clock_mhz", std::to_string(static_cast<int>(top_clock_.value / 1e6))},
-                    {"cuda_driver", std::to_string(driver)},
-                    {"cuda_runtime", std::to_string(runtime)}};
+    Fields facts = {
+        {"device", name_},
+        {"units", text(cudaDevAttrMultiProcessorCount)},
+        {"compute_capability", text(cudaDevAttrComputeCapabilityMajor) + "." + text(cudaDevAttrComputeCapabilityMinor)},
+        {"l2_bytes", text(cudaDevAttrL2CacheSize)},
+        {"shared_per_unit_bytes", text(cudaDevAttrMaxSharedMemoryPerMultiprocessor)},
+        {"memory_clock_mhz", std::to_string(attribute(cudaDevAttrMemoryClockRate) / 1000)},
+        {"memory_bus_bits", text(cudaDevAttrGlobalMemoryBusWidth)},
+        {"gpus", std::to_string(count_)},
+        {"memory_bytes", std::to_string(total_bytes)},
+        {"top_clock_mhz", std::to_string(static_cast<int>(top_clock_.value / 1e6))},
+        {"cuda_driver", std::to_string(driver)},
+        {"cuda_runtime", std::to_string(runtime)}};
     for (auto& fact : nvml_->facts()) facts.push_back(std::move(fact));
     const Seconds start = now();
     if (nvml_->energy_j()) facts.emplace_back("energy_read_us", std::to_string(in_microseconds(now() - start)));

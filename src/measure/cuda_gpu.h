@@ -23,7 +23,8 @@ struct ClockReading {
 
 class CudaGpu final : public Gpu {
 public:
-    static Outcome<std::unique_ptr<CudaGpu>> open();
+    /// The GPU of that index, starting again at the first where there are fewer.
+    static Outcome<std::unique_ptr<CudaGpu>> open(int index);
     ~CudaGpu() override;
 
     /// The op that the next calls are about; null unloads. It must outlive its use.
@@ -53,12 +54,14 @@ private:
     };
 
     CudaGpu() = default;
-    Status set_up();
+    Status set_up(int index);
     Status capture(int nodes, cudaGraph_t& graph);
     void drop_graph();
     Status read_clock(int place);
     Hertz clock_at(int place) const;
 
+    int device_ = 0;
+    int count_ = 1;  ///< GPUs of this machine
     std::string name_;
     Hertz top_clock_;
     std::unique_ptr<Nvml> nvml_;

@@ -105,14 +105,13 @@ std::vector<Case> draw_all(std::int64_t count, std::uint64_t seed) {
     return draw_distinct(count, seed, draw_one);
 }
 
-/// FNV-1a (Fowler, Noll and Vo), finished so that its low bits mix.
-std::uint64_t hash(std::string_view text) {
+}  // namespace
+
+std::uint64_t hash_of(std::string_view text) {
     std::uint64_t value = 0xCBF29CE484222325ULL;
     for (const char c : text) value = (value ^ static_cast<unsigned char>(c)) * 0x100000001B3ULL;
     return value ^ (value >> 29);
 }
-
-}  // namespace
 
 std::span<const ShapeSet> shape_sets() {
     static const std::vector<ShapeSet> sets = [] {
@@ -127,7 +126,7 @@ std::span<const ShapeSet> shape_sets() {
     return sets;
 }
 
-std::string_view split_of(std::string_view family) { return hash(family) % 5 == 0 ? "judge" : "fit"; }
+std::string_view split_of(std::string_view family) { return hash_of(family) % 5 == 0 ? "judge" : "fit"; }
 
 Result<std::string> generate_csv(std::string_view set, std::int64_t count, std::uint64_t seed) {
     const std::span<const ShapeSet> sets = shape_sets();

@@ -5,7 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 
 #include "files/input.h"
@@ -67,6 +69,9 @@ Problems Journal::load(const std::string& path, Failures failures) {
     const auto held = read_samples(*text, path);
     if (!held) return held.problems();
     for (const Sample& sample : held->samples) {
+        if (const auto spent = find_field(sample.facts, spent_fact)) {
+            spent_s_ = std::max(spent_s_, std::strtod(std::string(*spent).c_str(), nullptr));
+        }
         if (failures == Failures::Kept || sample.status != SampleStatus::Failed) keys_.insert(key_today(sample));
     }
     return {};

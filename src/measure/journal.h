@@ -16,6 +16,9 @@ namespace tilewright::measure {
 /// Lines that are written before the disk is asked to keep them.
 inline constexpr int lines_between_syncs = 50;
 
+/// The fact of a sample that says how many seconds of its budget were spent when it was done.
+inline constexpr const char* spent_fact = "spent_s";
+
 /// What a journal makes of ops that failed in an earlier run.
 enum class Failures { Kept, Retried };
 
@@ -30,6 +33,7 @@ public:
 
     bool has(const std::string& key) const { return keys_.count(key) != 0; }
     std::size_t size() const { return keys_.size(); }
+    double spent_s() const { return spent_s_; }            ///< of a budget, by what is there (spent_fact)
     const std::string& mended() const { return mended_; }  ///< what was done to the file's end; empty: nothing
 
     /// The first sample of a run writes the run's line before its own. False when the disk does not take it: a line of
@@ -52,6 +56,7 @@ private:
     int unsynced_ = 0;
     std::string mended_;
     std::string trouble_;
+    double spent_s_ = 0.0;
     std::unordered_set<std::string> keys_;
 };
 

@@ -1,8 +1,8 @@
 // tilewright-measure: the verbs. Samples and answers go to standard output or a file, everything else to standard
 // error. Exit codes: 0 fine, 1 a check found wrong results, 2 bad usage or input, 3 device trouble, 130 interrupted.
-#include <cuda_runtime_api.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <csignal>
 #include <cstdio>
@@ -10,9 +10,11 @@
 
 #include "files/input.h"
 #include "files/output.h"
-#include "measure/cuda_bench.h"
+#include "measure/benches.h"
+#include "measure/fake_bench.h"
 #include "measure/generate.h"
 #include "measure/options.h"
+#include "measure/profile_plan.h"
 #include "measure/ranks.h"
 #include "measure/sample_files.h"
 #include "measure/sweep.h"
@@ -53,19 +55,24 @@ int complain(const Fault& fault) {
 
 int complain_of_opening(const Fault& fault) {
     complain(fault);
-    std::fprintf(stderr, "  fix: run it where an NVIDIA GPU and a driver for CUDA %d are; --plan needs neither\n",
-                 CUDART_VERSION / 1000);
+    std::fprintf(stderr, "  fix: %s\n", opening_advice().c_str());
     return device_trouble;
 }
 
-void show_progress(std::size_t done, std::size_t left, double elapsed_s) {
-    static double shown_at = -1.0;
-    if (left > 0 && elapsed_s - shown_at < 0.5) return;
-    shown_at = elapsed_s;
-    const double left_s = elapsed_s / static_cast<double>(done) * static_cast<double>(left);
-    std::fprintf(stderr, "\r%zu done, %zu left, %.0f s gone, about %.0f s to go   %s", done, left, elapsed_s, left_s,
-                 left == 0 ? "\n" : "");
-}
+/// On a terminal, a line that is written over and over; of a budget, what is left of it.
+struct ShowProgress {
+    double budget_s = 0.0;  ///< that this run has; 0: none
+    double shown_at = -1.0;
+
+    void operator()(std::size_t done, std::size_t left, double elapsed_s) {
+        if (left > 0 && elapsed_s - shown_at < 0.5) return;
+        shown_at = elapsed_s;
+        double left_s = elapsed_s / static_cast<double>(done) * static_cast<double>(left);
+        if (budget_s > 0.0) left_s = std::max(0.0, std::min(left_s, budget_s - elapsed_s));
+        std::fprintf(stderr, "\r%zu done, %.0f s gone, about %.0f s to go   %s", done, elapsed_s, left_s,
+                     left == 0 ? "\n" : "");
+    }
+};
 
 int report(const SweepResult& result, double elapsed_s) {
     std::fprintf(stderr, "%zu measured, %zu unsupported, %zu failed, %zu already there, %zu left, %.1f s\n",
@@ -87,27 +94,34 @@ std::string command_of(const std::vector<std::string>& arguments) {
     return text;
 }
 
-Outcome<std::unique_ptr<Bench>> open_bench(const Options& options, const std::string& command) {
+Outcome<std::unique_ptr<Bench>> open_bench(const Options& options, const Ranks& ranks, const std::string& command) {
+    if (!options.fake.empty()) return open_fake_bench(*find_fake(options.fake), ranks.world, command);
     if (options.verb == "collective") return open_collective_bench(command);
-    auto bench = CudaBench::open(options.arena_gib, command);
-    if (!bench) return bench.fault();
-    return std::unique_ptr<Bench>(std::move(*bench));
+    return open_gpu_bench({ranks.local, options.arena_gib}, command);
+}
+
+/// What several processes of a job share; elsewhere each runs by itself.
+Result<Ranks> ranks_of(const Options& options) {
+    if (options.verb == "collective" && options.fake.empty()) return find_meeting_ranks(environment);
+    if (options.verb == "collective" || options.verb == "profile") return find_ranks(environment);
+    return Ranks{};
 }
 
 int sweep(const std::vector<Job>& jobs, const Options& options, const std::string& command) {
-    std::fprintf(stderr, "%s\n", plan_text(jobs).c_str());
+    const Result<Ranks> ranks = ranks_of(options);
+    if (!ranks) return complain(ranks.problems());
     if (options.plan) return fine;
-    const Result<Ranks> ranks = find_ranks(environment);
-    if (options.verb == "collective" && !ranks) return complain(ranks.problems());
-    const std::string out = options.verb == "collective" ? file_of_rank(options.out, *ranks) : options.out;
+    const std::string out = file_of_rank(options.out, *ranks);
     auto journal = Journal::open(out, options.retry ? Failures::Retried : Failures::Kept);
     if (!journal) return complain(journal.problems());
     if (!(*journal)->mended().empty()) std::fprintf(stderr, "%s: %s\n", out.c_str(), (*journal)->mended().c_str());
-    auto bench = open_bench(options, command);
+    auto bench = open_bench(options, *ranks, command);
     if (!bench) return complain_of_opening(bench.fault());
     catch_interrupts();
-    SweepControl control{options.budget_s, &interrupted, {}};
-    if (isatty(STDERR_FILENO) != 0) control.progress = show_progress;
+    const bool of_everything = options.verb == "profile";
+    SweepControl control{
+        options.budget_s, of_everything ? (*journal)->spent_s() : 0.0, of_everything, &interrupted, {}};
+    if (isatty(STDERR_FILENO) != 0) control.progress = ShowProgress{options.budget_s - control.spent_s};
     const double start = (*bench)->now_s();
     const SweepResult result = run_sweep(jobs, **bench, **journal, control);
     return report(result, (*bench)->now_s() - start);
@@ -116,7 +130,7 @@ int sweep(const std::vector<Job>& jobs, const Options& options, const std::strin
 /// Prints one line an op; an op without reference or that the library refuses is no failure.
 int check_all(const std::vector<Job>& jobs, const Options& options, const std::string& command) {
     constexpr double tolerance = 0.02;  // bf16 results of sums in fp32 lie between 1e-3 and 1e-2
-    auto bench = CudaBench::open(options.arena_gib, command);
+    auto bench = open_bench(options, {}, command);
     if (!bench) return complain_of_opening(bench.fault());
     int answer = fine;
     for (const Job& job : jobs) {
@@ -143,10 +157,19 @@ int run_ops(const Options& options, const std::string& command) {
     }
     const auto jobs = plan_jobs(options, csv);
     if (!jobs) return complain(jobs.problems());
-    return options.check ? check_all(*jobs, options, command) : sweep(*jobs, options, command);
+    if (options.check) return check_all(*jobs, options, command);
+    std::fprintf(stderr, "%s\n", plan_text(*jobs).c_str());
+    return sweep(*jobs, options, command);
+}
+
+int run_profile(const Options& options, const std::string& command) {
+    const Result<Ranks> ranks = find_ranks(environment);
+    if (!ranks) return complain(ranks.problems());
+    return sweep(profile_jobs({ranks->rank, ranks->world}), options, command);
 }
 
 int run_peaks(const Options& options, const std::string& command) {
+    std::fprintf(stderr, "%s\n", plan_text(peak_jobs()).c_str());
     const int answer = sweep(peak_jobs(), options, command);
     if (answer != fine || options.plan || options.out == "-") return answer;
     const auto files = read_sample_files({options.out});
@@ -168,6 +191,7 @@ int run(const std::vector<std::string>& arguments) {
     const std::string command = command_of(arguments);
     if (find_case_kind(options->verb) != nullptr) return run_ops(*options, command);
     if (options->verb == "peaks") return run_peaks(*options, command);
+    if (options->verb == "profile") return run_profile(*options, command);
     if (options->verb == "generate") return run_generate(*options);
     std::fputs(help_text().c_str(), stderr);
     return complain(Problems{{"verb", 0, "'" + options->verb + "' is none of those above", ""}});

@@ -10,6 +10,7 @@ namespace {
 constexpr int success = 0;           // NVML_SUCCESS
 constexpr unsigned sm_clock = 1;     // NVML_CLOCK_SM
 constexpr unsigned temperature = 0;  // NVML_TEMPERATURE_GPU
+constexpr unsigned nvlink_5 = 7;     // NVML_NVLINK_VERSION_5_0
 
 struct ReasonName {
     unsigned long long bit;
@@ -71,6 +72,19 @@ std::optional<double> Nvml::top_clock_mhz() const {
     return static_cast<double>(clock);
 }
 
+/// NVLink's, one direction: 25 GB/s for each link that is up, 50 of its fifth version.
+double Nvml::link_bytes_per_s() const {
+    constexpr unsigned most_links = 18;
+    double rate = 0.0;
+    for (unsigned link = 0; link < most_links; ++link) {
+        unsigned up = 0, version = 0;
+        if (!call("nvmlDeviceGetNvLinkState", device_, link, &up) || up == 0) continue;
+        call("nvmlDeviceGetNvLinkVersion", device_, link, &version);
+        rate += version >= nvlink_5 ? 50e9 : 25e9;
+    }
+    return rate;
+}
+
 Fields Nvml::facts() const {
     Fields facts;
     std::array<char, 96> driver{};
@@ -84,6 +98,9 @@ Fields Nvml::facts() const {
     }
     if (call("nvmlDeviceGetPowerManagementLimit", device_, &value)) {
         facts.emplace_back("power_limit_w", std::to_string(value / 1000));
+    }
+    if (const double rate = link_bytes_per_s(); rate > 0.0) {
+        facts.emplace_back("link_bytes_per_s", std::to_string(static_cast<long long>(rate)));
     }
     unsigned long long reasons = 0;
     if (call("nvmlDeviceGetCurrentClocksThrottleReasons", device_, &reasons)) {

@@ -19,11 +19,12 @@ public:
 
     std::optional<double> energy_j() const;
     std::optional<double> top_clock_mhz() const;
-    Fields facts() const;  ///< driver, temperature_c, power_limit_w, throttle_reasons
+    Fields facts() const;  ///< driver, temperature_c, power_limit_w, link_bytes_per_s, throttle_reasons
 
 private:
     void* library_ = nullptr;
     void* device_ = nullptr;
+    double link_bytes_per_s() const;
     template <class... Arguments>
     bool call(const char* function, Arguments... arguments) const;
 };

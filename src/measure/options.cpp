@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "measure/case.h"
+#include "measure/fake_bench.h"
 #include "measure/generate.h"
 
 namespace tilewright::measure {
@@ -66,6 +67,12 @@ Problem_ set_budget(Options& options, const std::string& text, const std::string
     return std::nullopt;
 }
 
+Problem_ set_fake(Options& options, const std::string& text, const std::string& flag) {
+    options.fake = text;
+    if (find_fake(text) != nullptr) return std::nullopt;
+    return Problem{flag, 0, "'" + text + "' is no fake GPU", "use large or small"};
+}
+
 struct Flag {
     std::string_view name;
     std::string_view value;  ///< what stands for its value in the help; empty when it takes none
@@ -90,6 +97,7 @@ constexpr std::array flags = {
          [](Options& o, const std::string&, const std::string&) { return o.plan = true, Problem_(); }},
     Flag{"--check", "", "compare results with double precision on the CPU instead of timing; small sizes only",
          [](Options& o, const std::string&, const std::string&) { return o.check = true, Problem_(); }},
+    Flag{"--fake", "large|small", "an invented GPU instead of a real one: what it takes follows a law", set_fake},
     Flag{"--set", "NAME", "generate: which set of shapes",
          [](Options& o, const std::string& t, const std::string&) { return o.set = t, Problem_(); }},
     Flag{"--count", "N", "generate: how many",
@@ -124,7 +132,7 @@ std::string padded(std::string text, std::size_t width) {
 }
 
 /// What can be asked, besides a family of ops.
-constexpr std::array<std::string_view, 3> other_verbs = {"peaks", "generate", "help"};
+constexpr std::array<std::string_view, 4> other_verbs = {"peaks", "profile", "generate", "help"};
 
 bool is_verb(std::string_view word) {
     return find_case_kind(word) != nullptr ||
@@ -207,6 +215,7 @@ std::string help_text() {
         "[--out "
         "FILE]\n"
         "  tilewright-measure peaks [--out FILE]          best products, bandwidths, launch cost\n"
+        "  tilewright-measure profile --out FILE [--budget TIME]   some of everything, as `tilewright profile` asks\n"
         "  tilewright-measure generate --set NAME [--count N] [--seed N]   shapes as CSV\n"
         "`tilewright samples` tells what files of samples hold.\n\n"
         "A LIST is 1,2,4 or 4..64:4 (steps of 4) or 1..1024*2 (doubling).\n\nflags\n";

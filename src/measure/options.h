@@ -25,6 +25,7 @@ struct Options {
     bool plan = false;
     bool check = false;
     bool help = false;
+    std::string fake;  ///< which fake GPU; empty: the real one
     std::string set;
     std::int64_t count = 0;
     std::uint64_t seed = 1;

@@ -11,12 +11,13 @@ struct Launcher {
     const char* rank;
     const char* world;
     const char* local;
+    const char* job;
 };
 
 constexpr Launcher launchers[] = {
-    {"RANK", "WORLD_SIZE", "LOCAL_RANK"},
-    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK"},
-    {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID"},
+    {"RANK", "WORLD_SIZE", "LOCAL_RANK", "TORCHELASTIC_RUN_ID"},
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "PMIX_NAMESPACE"},
+    {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_JOB_ID"},
 };
 
 std::optional<int> number(const std::optional<std::string>& text) {
@@ -47,13 +48,17 @@ Result<Ranks> find_ranks(const Variable& variable) {
         const auto local = number(variable(launcher.local));
         const auto host = variable("MASTER_ADDR"), port = variable("MASTER_PORT");
         if (*rank >= *world) return Problem{launcher.rank, 0, "is not below " + std::string(launcher.world), ""};
-        if (!host || !port) {
-            return Problem{"MASTER_ADDR", 0, "or MASTER_PORT is not set, and several processes need to meet",
-                           "set both to the first node's address and a free port"};
-        }
-        return Ranks{*world, *rank, local.value_or(*rank), *host + ":" + *port};
+        return Ranks{*world, *rank, local.value_or(*rank), host && port ? *host + ":" + *port : "",
+                     variable(launcher.job).value_or("")};
     }
     return Ranks{};
+}
+
+Result<Ranks> find_meeting_ranks(const Variable& variable) {
+    Result<Ranks> ranks = find_ranks(variable);
+    if (!ranks || ranks->world == 1 || !ranks->meeting.empty()) return ranks;
+    return Problem{"MASTER_ADDR", 0, "or MASTER_PORT is not set, and several processes need to meet",
+                   "set both to the first node's address and a free port"};
 }
 
 }  // namespace tilewright::measure

@@ -14,7 +14,8 @@ struct Ranks {
     int world = 1;
     int rank = 0;
     int local = 0;        ///< which GPU of its node
-    std::string meeting;  ///< MASTER_ADDR:MASTER_PORT, where ranks of several processes find each other
+    std::string meeting;  ///< MASTER_ADDR:MASTER_PORT, where ranks of several processes find each other; empty: nowhere
+    std::string job;      ///< what the launcher calls this start of it; empty where it has no name
 };
 
 /// The value of a variable, or empty.
@@ -28,5 +29,8 @@ std::string file_of_rank(const std::string& out, const Ranks& ranks);
 
 /// Ranks of a process among several; one of one where no launcher speaks.
 Result<Ranks> find_ranks(const Variable& variable);
+
+/// The same for ranks that must talk to each other: without a place to meet they are a problem.
+Result<Ranks> find_meeting_ranks(const Variable& variable);
 
 }  // namespace tilewright::measure

@@ -35,13 +35,15 @@ TEST(Ranks, AreThoseOfTheLauncher) {
 }
 
 TEST(Ranks, WriteFilesOfTheirOwn) {
-    EXPECT_EQ(file_of_rank("a.jsonl", {4, 0, 0, ""}), "a.jsonl");
-    EXPECT_EQ(file_of_rank("a.jsonl", {4, 3, 1, ""}), "a.jsonl.3");
-    EXPECT_EQ(file_of_rank("-", {4, 3, 1, ""}), "/dev/null");
+    EXPECT_EQ(file_of_rank("a.jsonl", {4, 0, 0, "", ""}), "a.jsonl");
+    EXPECT_EQ(file_of_rank("a.jsonl", {4, 3, 1, "", ""}), "a.jsonl.3");
+    EXPECT_EQ(file_of_rank("-", {4, 3, 1, "", ""}), "/dev/null");
 }
 
 TEST(Ranks, NeedAPlaceToMeet) {
-    EXPECT_FALSE(find_ranks(from({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "2"}})).ok());
+    const Variable mpi = from({{"OMPI_COMM_WORLD_RANK", "0"}, {"OMPI_COMM_WORLD_SIZE", "2"}});
+    EXPECT_FALSE(find_meeting_ranks(mpi).ok());
+    EXPECT_EQ(find_ranks(mpi)->world, 2);
     EXPECT_FALSE(
         find_ranks(from({{"RANK", "4"}, {"WORLD_SIZE", "4"}, {"MASTER_ADDR", "a"}, {"MASTER_PORT", "1"}})).ok());
 }

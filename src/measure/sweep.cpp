@@ -120,6 +120,12 @@ void count(const Sample& sample, SweepResult& result) {
     if (sample.status == SampleStatus::Failed) ++result.failed;
 }
 
+std::string seconds_text(double seconds) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%.3f", seconds);
+    return text;
+}
+
 SweepResult disk_trouble(const Journal& journal, SweepResult result) {
     result.end = SweepEnd::DiskFull;
     result.trouble = journal.trouble();
@@ -204,11 +210,13 @@ SweepResult run_sweep(const std::vector<Job>& jobs, Bench& bench, Journal& journ
             result.end = SweepEnd::Interrupted;
             break;
         }
-        if (control.budget_s > 0.0 && bench.now_s() - start >= control.budget_s) {
+        if (control.budget_s > 0.0 && control.spent_s + bench.now_s() - start >= control.budget_s) {
             result.end = SweepEnd::Budget;
             break;
         }
-        const Sample sample = bench.measure(jobs[i]);
+        Sample sample = bench.measure(jobs[i]);
+        if (control.stamped)
+            sample.facts.emplace_back(spent_fact, seconds_text(control.spent_s + bench.now_s() - start));
         count(sample, result);
         result.left = jobs.size() - i - 1;
         if (!journal.append(sample, bench.run())) return disk_trouble(journal, result);

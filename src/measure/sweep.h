@@ -42,6 +42,8 @@ public:
     virtual bool lost() const = 0;               ///< the device answers no more
     virtual const Run& run() const = 0;
     virtual double now_s() const = 0;
+    /// Relative error of an op against its reference.
+    virtual Outcome<double> check(const Case&) { return unsupported("no reference for this op"); }
 };
 
 enum class SweepEnd { Finished, Budget, Interrupted, DeviceLost, DiskFull };
@@ -58,6 +60,8 @@ struct SweepResult {
 
 struct SweepControl {
     double budget_s = 0.0;  ///< 0: none
+    double spent_s = 0.0;   ///< of the budget, by runs before this one
+    bool stamped = false;   ///< whether each sample says how much of the budget was spent when it was done
     const std::atomic<bool>* interrupted = nullptr;
     /// Called after each job with how many are done and left, and the seconds gone.
     std::function<void(std::size_t done, std::size_t left, double elapsed_s)> progress;

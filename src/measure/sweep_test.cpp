@@ -130,7 +130,7 @@ TEST(Sweep, ResumesWhereItStopped) {
     const TemporaryFile file;
     const auto jobs = jobs_of({"gemm", "--m", "1..10", "--n", "8", "--k", "8"});
     FakeBench first;
-    const SweepResult part = sweep_into(file.path, jobs, first, {4.0, nullptr, {}});
+    const SweepResult part = sweep_into(file.path, jobs, first, {4.0, 0.0, false, nullptr, {}});
     EXPECT_EQ(part.end, SweepEnd::Budget);
     EXPECT_EQ(part.measured, 4U);
     EXPECT_EQ(part.left, 6U);
@@ -251,7 +251,7 @@ TEST(Sweep, InterruptAndLossEndItWithEverythingWritten) {
     const auto jobs = jobs_of({"gemm", "--m", "1..10", "--n", "8", "--k", "8"});
     std::atomic<bool> interrupted = false;
     FakeBench bench;
-    const SweepControl control{0.0, &interrupted,
+    const SweepControl control{0.0, 0.0, false, &interrupted,
                                [&](std::size_t done, std::size_t, double) { interrupted = done == 3; }};
     EXPECT_EQ(sweep_into(file.path, jobs, bench, control).end, SweepEnd::Interrupted);
     EXPECT_EQ(bench.runs, 3);

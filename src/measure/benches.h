@@ -1,0 +1,27 @@
+// Where jobs can be run: on this process's GPU, on all GPUs of a job that talk to each other, or on a fake one. The
+// first two are faults in a build without CUDA (no_cuda.cpp).
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "measure/sweep.h"
+
+namespace tilewright::measure {
+
+/// Which GPU, and how much of its memory.
+struct GpuChoice {
+    int index = 0;           ///< among those the process sees; beyond them it starts again at the first
+    double arena_gib = 0.0;  ///< 0: the program's own choice
+};
+
+Outcome<std::unique_ptr<Bench>> open_gpu_bench(const GpuChoice& choice, const std::string& command);
+
+/// A bench that takes jobs of the family `collective`, by NCCL: one process with all GPUs of a node, or one process a
+/// GPU where a launcher started several (ranks.h). A fault when there is no GPU, or the program has no NCCL in it.
+Outcome<std::unique_ptr<Bench>> open_collective_bench(const std::string& command);
+
+/// What to do when a bench cannot be opened.
+std::string opening_advice();
+
+}  // namespace tilewright::measure
