@@ -54,7 +54,7 @@ const std::map<std::string, std::string> stage_of_header = {
     {"cluster", "device"},    {"report", "answer"},  {"runtime", "ops"},          {"codec", "ops"},
     {"model_flops", "ops"},   {"host", "timeline"},  {"reproduce", "experiment"}, {"place", "quantity"},
     {"gate", "answer"},       {"memory", "ops"},     {"positions", "shape"},      {"prove", "answer"},
-    {"gpus", "answer"},
+    {"gpus", "answer"},       {"driver", "fit"},
 };
 
 /// The folders that may see a third-party library, by how its include begins.

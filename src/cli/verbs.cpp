@@ -182,7 +182,8 @@ const Verb table[] = {
     {"mcp",
      "[--seconds N]",
      "the verbs as tools for agents, over stdin and stdout",
-     "Speaks the Model Context Protocol: JSON-RPC, one message a line, until its input ends. An agent's client starts it "
+     "Speaks the Model Context Protocol: JSON-RPC, one message a line, until its input ends. An agent's client starts "
+     "it "
      "and gets advise, predict, lint, search, compare, plan, explain_rule and the lists as tools, with their flags as "
      "arguments. A call is a process of its own that writes no file and is stopped after --seconds. docs/agents.md has "
      "the lines for common clients.",

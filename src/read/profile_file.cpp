@@ -248,6 +248,10 @@ Problems read_document(const Result<Value>& root, const std::string& where, std:
     Report report{where, {}};
     const Value* found = root->find("schema");
     const std::string* seen = found == nullptr ? nullptr : found->as<std::string>();
+    if (seen != nullptr && seen->starts_with(schema.substr(0, schema.find('/') + 1)) && *seen != schema) {
+        return {{where, 1, "is of version " + *seen + "; this program reads " + std::string(schema),
+                 "fit its samples again with `tilewright fit`, or measure the GPU again with `tilewright profile`"}};
+    }
     if (seen == nullptr || *seen != schema) {
         return {{where, 1, "is no file of schema " + std::string(schema), "write it with `tilewright fit`"}};
     }

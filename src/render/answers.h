@@ -47,6 +47,8 @@ struct ListedDevice {
     Device device;
     Profile profile;
     std::string origin;
+    std::string profile_file;  ///< the user's own; empty: built in
+    double age_days = 0.0;     ///< of that file
 };
 struct ListedRuntime {
     Runtime runtime;
@@ -67,5 +69,9 @@ struct LearntProfile {
 };
 std::string fit_text(const LearntProfile& learnt, const Style& style);
 std::string fit_json(const LearntProfile& learnt);
+
+/// Several, by their errors in short.
+std::string profiles_text(const std::vector<LearntProfile>& learnt, const Style& style);
+std::string profiles_json(const std::vector<LearntProfile>& learnt);
 
 }  // namespace tilewright::render

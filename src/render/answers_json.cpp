@@ -235,7 +235,7 @@ std::string runtimes_json(const std::vector<ListedRuntime>& runtimes) {
 std::string devices_json(const std::vector<ListedDevice>& devices) {
     JsonWriter json;
     json.object().field("schema", "tilewright.devices/1").key("devices").array();
-    for (const auto& [device, profile, origin] : devices) {
+    for (const auto& [device, profile, origin, file, age_days] : devices) {
         json.object();
         write_device(json, device);
         json.field("origin", origin).key("profile").object();
@@ -247,15 +247,17 @@ std::string devices_json(const std::vector<ListedDevice>& devices) {
             json.field("carried_from", profile.carried_from).field("carried_error", profile.carried_error);
         }
         if (!profile.streams_from.empty()) json.field("streams_from", profile.streams_from);
+        if (!file.empty()) json.field("file", file).field("age_days", age_days);
         write_errors(json, "held_out_errors", profile.errors);
         json.end().end();
     }
     return json.end().end().take();
 }
 
-std::string fit_json(const LearntProfile& learnt) {
-    JsonWriter json;
-    json.object().field("schema", "tilewright.fit/1").field("device", learnt.device);
+namespace {
+
+void write_learnt(JsonWriter& json, const LearntProfile& learnt) {
+    json.field("device", learnt.device);
     json.field("output", learnt.output).field("source", learnt.fit.profile.source);
     json.field("samples_set_aside", learnt.fit.set_aside);
     write_errors(json, "held_out_errors", learnt.fit.profile.errors);
@@ -264,6 +266,26 @@ std::string fit_json(const LearntProfile& learnt) {
     for (const Gain& gain : learnt.fit.gains) {
         json.object().field("part", gain.part).field("points", gain.points).field("mean", gain.with_part);
         json.field("mean_without", gain.without).field("kept", gain.kept).end();
+    }
+    json.end();
+}
+
+}  // namespace
+
+std::string fit_json(const LearntProfile& learnt) {
+    JsonWriter json;
+    json.object().field("schema", "tilewright.fit/1");
+    write_learnt(json, learnt);
+    return json.end().take();
+}
+
+std::string profiles_json(const std::vector<LearntProfile>& all) {
+    JsonWriter json;
+    json.object().field("schema", "tilewright.profile_run/1").key("profiles").array();
+    for (const LearntProfile& learnt : all) {
+        json.object();
+        write_learnt(json, learnt);
+        json.end();
     }
     return json.end().end().take();
 }

@@ -56,6 +56,12 @@ void append_origin(std::string& out, const std::string& name, const std::string&
     if (origin != "built in") append_paragraph(out, fmt::format("* {}: {}", name, origin), 2, style);
 }
 
+/// "today", "a day ago", "12 days ago".
+std::string age_text(double days) {
+    const auto whole = static_cast<long long>(days);
+    return whole == 0 ? "today" : whole == 1 ? "a day ago" : fmt::format("{} days ago", whole);
+}
+
 void append_errors(std::string& out, const std::vector<ErrorLine>& lines, const Style& style) {
     Table table({{"op"},
                  {"kernels", Align::Left, true},
@@ -142,14 +148,17 @@ std::string devices_text(const std::vector<ListedDevice>& devices, const Style& 
                  {"collectives"},
                  {"gemm 90%", Align::Right}});
     std::string origins;
-    for (const auto& [device, profile, origin] : devices) {
-        table.row({name_cell(device.name, origin), std::to_string(device.units), peak_text(device, Precision::Fp16),
-                   peak_text(device, Precision::Fp8), bytes_text(device.memory), bandwidth_text(device.bandwidth),
-                   rests_on(profile, "gemm", profile.evidence),
+    for (const auto& [device, profile, origin, file, age_days] : devices) {
+        table.row({name_cell(device.name, file.empty() ? origin : file), std::to_string(device.units),
+                   peak_text(device, Precision::Fp16), peak_text(device, Precision::Fp8), bytes_text(device.memory),
+                   bandwidth_text(device.bandwidth), rests_on(profile, "gemm", profile.evidence),
                    rests_on(profile, "attention", profile.attention_evidence),
                    rests_on(profile, "stream", profile.stream_evidence),
                    rests_on(profile, "collective", profile.collective_evidence), bounds_text(profile.intervals[0][0])});
         append_origin(origins, device.name, origin, style);
+        if (file.empty() || profile.errors.empty()) continue;
+        append_paragraph(origins, fmt::format("* {}: profiled {}, {}", device.name, age_text(age_days), file), 2,
+                         style);
     }
     std::string out;
     table.append_to(out, style);
@@ -162,6 +171,25 @@ std::string devices_text(const std::vector<ListedDevice>& devices, const Style& 
         "bound "
         "by compute. `--json` has errors by kernel, clock, bound and alignment, full names and sources.",
         0, style);
+    return out;
+}
+
+std::string profiles_text(const std::vector<LearntProfile>& all, const Style& style) {
+    std::string out;
+    for (const LearntProfile& learnt : all) {
+        const std::vector<ErrorLine>& errors = learnt.fit.profile.errors;
+        out += fmt::format("{}, from {}\n\nHeld out: families of shapes that were never fitted to\n", learnt.device,
+                           learnt.fit.profile.source);
+        std::vector<ErrorLine> lines;
+        std::copy_if(errors.begin(), errors.end(), std::back_inserter(lines),
+                     [](const ErrorLine& line) { return line.by == "all" || line.by == "kernel"; });
+        append_errors(out, lines, style);
+        out += fmt::format(
+            "On the right, mean errors of simple models on the same points: a fitted roofline and launch, a\n"
+            "constant share of the peak, the data sheet's roofline.\n\ninstalled: {}\n"
+            "`--gpu local` and `--gpu {}` use it; `--profile` takes another\n",
+            learnt.output, learnt.device);
+    }
     return out;
 }
 

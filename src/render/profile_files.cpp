@@ -225,6 +225,38 @@ std::string residual_json(const Profile& profile, const std::string& device) {
     return json.end().take();
 }
 
+std::string device_toml(const Device& device) {
+    const auto text = [](std::string_view value) {
+        TomlWriter toml;
+        toml.text("_", value);
+        return toml.take().substr(4);  // behind "_ = "
+    };
+    std::string out = "full_name = " + text(device.full_name) + "source = " + text(device.source) +
+                      "architecture = " + text(name_of(device.architecture));
+    const std::pair<const char*, double> numbers[] = {
+        {"units", static_cast<double>(device.units)},
+        {"boost_clock_mhz", device.boost_clock.value * 1e-6},
+        {"base_clock_mhz", device.base_clock.value * 1e-6},
+        {"bandwidth_bytes_per_s", device.bandwidth.value},
+        {"l2_bytes", device.l2.value},
+        {"shared_per_unit_bytes", device.shared_per_unit.value},
+        {"memory_bytes", device.memory.value},
+        {"usable_memory_bytes", device.usable_memory.value_or(device.memory).value},
+        {"power_w", device.power.value},
+        {"link_bandwidth_bytes_per_s", device.link_bandwidth.value},
+        {"node_size", static_cast<double>(device.node_size)},
+    };
+    for (const auto& [key, value] : numbers) out += fmt::format("{} = {}\n", key, number_text(value));
+    out += "link = " + text(device.link);
+    if (!device.relative.empty()) out += "relative = " + text(device.relative);
+    out += "\n[peak_flops_per_s]\n";
+    for (const auto& [word, precision] : names<Precision>) {
+        const auto& peak = device.peak[static_cast<std::size_t>(precision)];
+        if (peak) out += fmt::format("{} = {}\n", word, number_text(peak->value));
+    }
+    return out;
+}
+
 std::string profile_toml(const Profile& profile, const ProfileHeading& heading) {
     TomlWriter toml;
     toml.text("schema", profile_schema);

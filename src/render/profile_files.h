@@ -18,6 +18,9 @@ struct ProfileHeading {
 };
 std::string profile_toml(const Profile& profile, const ProfileHeading& heading);
 
+/// A data sheet in our TOML form, as read_device takes it.
+std::string device_toml(const Device& device);
+
 /// The table of docs/profiles.md: every value with its unit, bounds and meaning.
 std::string profile_fields_markdown();
 
