@@ -5,6 +5,7 @@
 #include "cli/files.h"
 #include "cli/host.h"
 #include "cli/interrupt.h"
+#include "cli/local.h"
 #include "cli/operands.h"
 #include "cli/options.h"
 #include "cli/progress.h"
@@ -118,6 +119,11 @@ Problems ConfigFolder::open(const std::string&, const std::string&) { return {no
 Problems ConfigFolder::write(const SearchAnswer&, const Session&) const { return {}; }
 
 std::vector<FlagGroup> fit_flags() { return {output_flags()}; }
+std::vector<FlagGroup> profile_flags() { return {output_flags()}; }
+Result<int> run_profile(const Arguments&, Session&) { return not_here("profile"); }
+Result<std::string> local_gpu() { return not_here("profile"); }
+Result<std::string> gpu_named(const std::string& name) { return name == "local" ? local_gpu() : name; }
+double age_days(const std::string&) { return 0.0; }
 std::vector<FlagGroup> report_flags() { return {output_flags()}; }
 std::vector<FlagGroup> reproduce_flags() { return {output_flags()}; }
 std::vector<FlagGroup> samples_flags() { return {output_flags()}; }

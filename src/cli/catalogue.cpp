@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cli/files.h"
+#include "cli/local.h"
 #include "quantity/printable.h"
 #include "quantity/suggest.h"
 #include "read/files.h"
@@ -143,7 +144,10 @@ Result<FoundShape> find_shape(const std::string& name, Assume assume) {
     return unknown("model", name, all_models());
 }
 
-Result<FoundDevice> find_data_sheet(const std::string& name) {
+Result<FoundDevice> find_data_sheet(const std::string& given) {
+    const Result<std::string> named = gpu_named(given);
+    if (!named) return named.problems();
+    const std::string& name = *named;
     if (const std::string own = user_file("devices", name); !own.empty()) return read_data_sheet(own);
     Result<Device> device = find_device(name);
     if (device) return FoundDevice{std::move(*device), built_in, {}, {}};

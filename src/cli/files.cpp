@@ -1,6 +1,7 @@
 #include "cli/files.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 #include <filesystem>
 
@@ -23,6 +24,13 @@ std::string user_folder(const std::string& name) {
     const char* home = std::getenv("HOME");
     if (home == nullptr || *home == '\0') return "";
     return (fs::path(home) / ".config" / "tilewright" / name).string();
+}
+
+double age_days(const std::string& path) {
+    std::error_code error;
+    const auto written = fs::last_write_time(path, error);
+    if (error) return 0.0;
+    return std::chrono::duration<double>(fs::file_time_type::clock::now() - written).count() / 86400.0;
 }
 
 std::vector<std::string> user_names(const std::string& folder_name) {

@@ -21,6 +21,9 @@ std::string beside(const std::string& path, const std::string& name);
 /// ~/.config/tilewright/NAME; empty when neither variable is set.
 std::string user_folder(const std::string& name);
 
+/// Days since a file was written; 0 where it is not there.
+double age_days(const std::string& path);
+
 /// Names of the .toml files in that folder, sorted.
 std::vector<std::string> user_names(const std::string& folder_name);
 

@@ -1,76 +1,77 @@
 // `fit`: samples in, a profile out, with its errors in and out of the fit.
 #include "tilewright/fit.h"
 
-#include <algorithm>
-
-#include "cli/catalogue.h"
-#include "cli/observations.h"
+#include "cli/learn.h"
 #include "cli/options.h"
 #include "cli/profile_pair.h"
 #include "cli/verb.h"
 #include "files/output.h"
-#include "render/answers.h"
-#include "render/units.h"
+#include "measure/options.h"
 
 namespace tilewright::cli {
 namespace {
 
-/// ", less 11.3 µs of host time a call, of batches 25.1 µs".
-std::string less(const HostTimes& host) {
-    if (host[0].value <= 0.0) return "";
-    return ", less " + render::time_text(host[0]) + " of host time a call, of batches " + render::time_text(host[1]);
+/// A file that can be written and is none of those that are read.
+Problems check_output(const std::string& output, const std::vector<std::string>& paths) {
+    if (!output.ends_with(constants_ending)) {
+        return {{"--output", 0, "must end in .toml, not " + output.substr(output.find_last_of('/') + 1),
+                 "the residual is written beside it, as NAME.residual.json"}};
+    }
+    if (Problems bad = files::refuse_inputs(output, paths, "--output"); !bad.empty()) return bad;
+    const Result<files::Output> place = files::Output::open(output);
+    return place ? Problems{} : place.problems();
 }
 
-std::string name_of_file(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
-
 }  // namespace
+
+FlagGroup learning_flags() {
+    return {"Learning",
+            {{"--relative", "NAME", "the GPU whose profile to start from; none: nobody's (as its data sheet says)",
+              Kind::Text},
+             {"--unknown", "", "as if the catalogue did not know the GPU: facts from the driver alone", Kind::Switch},
+             {"--output", "FILE.toml", "write the profile to a file instead of installing it", Kind::Text}}};
+}
 
 std::vector<FlagGroup> fit_flags() {
     return {{"Samples",
              {{"--samples", "FILE",
                "JSON Lines of samples, or CSV of gemm, attention or collective with latency_us; .gz too", Kind::Text},
-              {"--device", "NAME", "the device they were taken on", Kind::Text},
-              {"--source", "TEXT", "where they come from; the profile says it", Kind::Text},
-              {"--output", "FILE.toml", "the profile's constants (-o); its residual lies beside them", Kind::Text}}},
+              {"--device", "NAME", "the device they were taken on (as the samples say)", Kind::Text},
+              {"--within", "TIME", "learn only from what a `tilewright profile` took in its first 60s, 5m", Kind::Text},
+              {"--source", "TEXT", "where they come from; the profile says it", Kind::Text}}},
+            learning_flags(),
             output_flags()};
 }
 
 Result<int> run_fit(const Arguments& arguments, Session& session) {
-    std::vector<std::string> paths = arguments.operands;
-    if (const auto first = arguments.text("--samples")) paths.insert(paths.begin(), *first);
-    Problems problems;
-    for (const char* flag : {"--device", "--output"}) {
-        if (!arguments.has(flag)) problems.push_back({flag, 0, "is missing", "see `tilewright fit --help`"});
+    LearnTask task;
+    task.paths = arguments.operands;
+    if (const auto first = arguments.text("--samples")) task.paths.insert(task.paths.begin(), *first);
+    if (task.paths.empty()) return Problem{"--samples", 0, "is missing", "name the files of samples"};
+    task.device = arguments.text("--device").value_or("");
+    task.relative = arguments.text("--relative").value_or("");
+    task.source = arguments.text("--source").value_or("");
+    task.unknown = arguments.has("--unknown");
+    if (const auto text = arguments.text("--within")) {
+        const Result<double> within = measure::parse_duration(*text, "--within");
+        if (!within) return within.problems();
+        task.within_s = *within;
     }
-    if (paths.empty()) problems.push_back({"--samples", 0, "is missing", "name the files of samples"});
-    if (!problems.empty()) return problems;
-    const Result<FoundDevice> device = find_data_sheet(*arguments.text("--device"));
-    if (!device) return device.problems();
-
-    const std::string output = *arguments.text("--output");
-    if (!output.ends_with(constants_ending)) {
-        return Problem{"--output", 0, "must end in .toml, not " + name_of_file(output),
-                       "the residual is written beside it, as NAME.residual.json"};
+    for (const char* flag : {"--within", "--unknown"}) {
+        if (arguments.has(flag) && !task.device.empty()) {
+            return Problem{flag, 0, "is for samples that say whose they are", "leave out --device"};
+        }
     }
-    if (Problems bad = files::refuse_inputs(output, paths, "--output"); !bad.empty()) return bad;
-    if (const Result<files::Output> place = files::Output::open(output); !place) return place.problems();
-    std::vector<Observation> seen;
-    std::string names;
-    for (const std::string& path : paths) {
-        const Result<std::vector<Observation>> more = read_observations(path);
-        if (!more) return more.problems();
-        seen.insert(seen.end(), more->begin(), more->end());
-        names += (names.empty() ? "" : ", ") + name_of_file(path);
+    const std::string output = arguments.text("--output").value_or("");
+    if (!output.empty()) {
+        if (Problems bad = check_output(output, task.paths); !bad.empty()) return bad;
     }
-    const bool carried = !device->device.relative.empty();  // else nothing stands between samples and the sheet
-    const Profile start = carried ? unmeasured_profile(device->device) : assumed_profile(device->device);
-    const HostTimes host = take_off_host_time(seen, device->device, start);
-    Result<Fit> learnt = fit(seen, device->device, start);
-    if (!learnt) return learnt.problems();
-    learnt->profile.source =
-        arguments.text("--source").value_or(names) + less(host) + "; " + std::to_string(seen.size()) + " samples";
-    if (Problems bad = write_profile(learnt->profile, device->device.name, output); !bad.empty()) return bad;
-    const render::LearntProfile shown{std::move(*learnt), device->device.name, output};
+    Result<std::vector<Learnt>> all = learn(task);
+    if (!all) return all.problems();
+    if (all->size() != 1) return Problem{"--samples", 0, "are of several GPUs", "give those of one at a time"};
+    const Result<std::string> place = install(all->front(), output);
+    if (!place) return place.problems();
+    const render::LearntProfile shown{std::move(all->front().fit), all->front().device.name, *place};
     session.out = arguments.has("--json") ? render::fit_json(shown) : render::fit_text(shown, session.out_style);
     return exit_fine;
 }

@@ -3,14 +3,19 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "cli/verb.h"
 #include "read/document.h"
+#include "tilewright/sample.h"
 
 namespace tilewright::cli {
 
 /// `measure host`: takes it in seconds and keeps it in the user's folder.
 int measure_host(const Session& session);
+
+/// The same from samples of launches where PyTorch is not there; what was kept, as a line, or nothing.
+std::string keep_host(const std::vector<Sample>& samples, const Session& session);
 
 /// Where it is kept; empty where there is no folder of the user's.
 std::string host_file();

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "cli/catalogue.h"
+#include "cli/files.h"
 #include "cli/options.h"
 #include "cli/verb.h"
 #include "render/answers.h"
@@ -39,11 +40,15 @@ Result<int> run_models(const Arguments& arguments, Session& session) {
 
 Result<int> run_devices(const Arguments& arguments, Session& session) {
     std::vector<render::ListedDevice> devices;
+    std::vector<std::string> dashed = arguments.operands;  // h200 is no gh200
+    for (std::string& text : dashed) text.insert(0, "-");
     for (const std::string& name : all_devices()) {
-        if (!wanted(name, arguments.operands)) continue;
+        if (!wanted('-' + name, dashed)) continue;
         const Result<FoundDevice> found = find_gpu(name);
         if (!found) return found.problems();
-        devices.push_back({found->device, found->profile, found->origin});
+        const bool own = found->profile_origin != built_in;
+        devices.push_back({found->device, found->profile, found->origin, own ? found->profile_origin : "",
+                           own ? age_days(found->profile_origin) : 0.0});
     }
     if (devices.empty()) return nothing(arguments);
     session.out =

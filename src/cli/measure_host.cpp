@@ -75,6 +75,14 @@ std::optional<Taken> taken_by_python() {
     return std::nullopt;
 }
 
+std::optional<Taken> taken_from(const std::vector<Sample>& samples) {
+    for (const Sample& sample : samples) {
+        if (sample.op == "launch" && find_field(sample.sizes, "kind") == "eager" && sample.time.median_us > 0)
+            return Taken{sample.time.median_us / launch_there_us, "a loop of launches, without PyTorch"};
+    }
+    return std::nullopt;
+}
+
 std::optional<Taken> taken_by_launches(const Session& session) {
     std::error_code ignored;
     const fs::path folder = fs::temp_directory_path(ignored);
@@ -84,19 +92,35 @@ std::optional<Taken> taken_by_launches(const Session& session) {
     fs::remove(path, ignored);
     if (!bytes) return std::nullopt;
     const Result<SampleFile> file = read_samples(*bytes, path);
-    if (!file) return std::nullopt;
-    for (const Sample& sample : file->samples) {
-        if (sample.time.median_us > 0)
-            return Taken{sample.time.median_us / launch_there_us, "a loop of launches, without PyTorch"};
-    }
-    return std::nullopt;
+    return file ? taken_from(file->samples) : std::nullopt;
+}
+
+/// Writes it into the user's folder, which is there; the line that says so.
+Result<std::string> kept(const Taken& taken) {
+    const std::string path = host_file();
+    std::error_code error;
+    fs::create_directories(fs::path(path).parent_path(), error);
+    const std::string text =
+        "# how many times longer this machine's host takes than the one that runtimes were measured on\nscale = " +
+        render::number_text(taken.scale) + "\nwith = \"" + taken.with + "\"\n";
+    if (Problems bad = files::write_file(path, text); !bad.empty()) return bad;
+    return "host scale " + render::number_text(taken.scale) + " (" + taken.with + "), kept in " + path + "\n";
 }
 
 }  // namespace
 
+std::string keep_host(const std::vector<Sample>& samples, const Session& session) {
+    if (host_file().empty()) return "";
+    std::optional<Taken> taken = taken_by_python();
+    if (!taken) taken = taken_from(samples);
+    if (!taken) return "";
+    const Result<std::string> line = kept(*taken);
+    if (!line) report(session, line.problems());
+    return line ? *line : "";
+}
+
 int measure_host(const Session& session) {
-    const std::string path = host_file();
-    if (path.empty()) {
+    if (host_file().empty()) {
         report(session,
                {{"measure host", 0, "there is no folder to keep the result in", "set HOME or XDG_CONFIG_HOME"}});
         return exit_bad_input;
@@ -109,17 +133,13 @@ int measure_host(const Session& session) {
         taken = taken_by_launches(session);
     }
     if (!taken) return exit_device;
-    std::error_code error;
-    fs::create_directories(fs::path(path).parent_path(), error);
-    const std::string text =
-        "# how many times longer this machine's host takes than the one that runtimes were measured on\nscale = " +
-        render::number_text(taken->scale) + "\nwith = \"" + taken->with + "\"\n";
-    if (const Problems bad = files::write_file(path, text); !bad.empty()) {
-        report(session, bad);
+    const Result<std::string> line = kept(*taken);
+    if (!line) {
+        report(session, line.problems());
         return exit_bad_input;
     }
     Session told = session;
-    told.out = "host scale " + render::number_text(taken->scale) + " (" + taken->with + "), kept in " + path + "\n";
+    told.out = *line;
     return deliver(told) ? exit_fine : exit_bad_input;
 }
 

@@ -81,6 +81,12 @@ Result<TimedLayer> layer_of(const Sample& sample, const std::string& where) {
 
 }  // namespace
 
+Result<SampleFile> read_sample_file(const std::string& path) {
+    const Result<std::string> bytes = read_text(path);
+    if (!bytes) return bytes.problems();
+    return read_samples(*bytes, path);
+}
+
 Result<std::vector<Observation>> read_observations(const std::string& path) {
     const Result<std::string> bytes = read_text(path);
     if (!bytes) return bytes.problems();
@@ -91,9 +97,7 @@ Result<std::vector<Observation>> read_observations(const std::string& path) {
 }
 
 Result<std::vector<TimedLayer>> read_layers(const std::string& path, const std::string& source) {
-    const Result<std::string> bytes = read_text(path);
-    if (!bytes) return bytes.problems();
-    const Result<SampleFile> file = read_samples(*bytes, path);
+    const Result<SampleFile> file = read_sample_file(path);
     if (!file) return file.problems();
     std::vector<TimedLayer> result;
     for (const Sample& sample : file->samples) {

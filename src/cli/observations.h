@@ -8,6 +8,9 @@
 
 namespace tilewright::cli {
 
+/// A file of samples, compressed or not.
+Result<SampleFile> read_sample_file(const std::string& path);
+
 /// The kernels of a file: JSON Lines of samples, or CSV of products or attention with a column latency_us.
 Result<std::vector<Observation>> read_observations(const std::string& path);
 

@@ -221,10 +221,10 @@ std::string flag_of(std::string_view field) {
 
 FlagGroup device_flags() {
     return {"Device",
-            {{"--gpu", "NAME", "the GPU; `tilewright devices` lists them", Kind::Text},
+            {{"--gpu", "NAME", "the GPU; `tilewright devices` lists them, local is this machine's", Kind::Text},
              {"--cluster", "NAME|FILE", "a cluster: its GPU, node and network, instead of --gpu", Kind::Text},
              {"--device-file", "FILE", "a data sheet of your own in TOML, instead of --gpu", Kind::Text},
-             {"--profile", "FILE", "what was learnt of that GPU, as `tilewright fit` writes it", Kind::Text}}};
+             {"--profile", "FILE", "what was learnt of that GPU, as `tilewright fit -o` writes it", Kind::Text}}};
 }
 
 FlagGroup workload_flags() {

@@ -1,8 +1,11 @@
 // Dispatch: find the verb, check what was typed, run, deliver.
 #include "cli/run.h"
 
+#include <algorithm>
+
 #include "cli/catalogue.h"
 #include "cli/host.h"
+#include "cli/local.h"
 #include "cli/shell_pages.h"
 #include "cli/verb.h"
 #include "quantity/suggest.h"
@@ -32,6 +35,12 @@ Problems take_runtime(Arguments& arguments) {
     return {};
 }
 
+/// Whether this machine's GPU was asked for and is not known.
+bool misses_local(const Arguments& arguments) {
+    const std::vector<std::string> gpus = split(arguments.text("--gpu").value_or(""), ',');
+    return std::find(gpus.begin(), gpus.end(), "local") != gpus.end() && !local_gpu();
+}
+
 int run_verb(const Verb& verb, std::span<const std::string> typed, Session& session) {
     const Result<Arguments> arguments = arguments_of(verb, typed);
     if (!arguments) return fail(session, arguments.problems());
@@ -40,7 +49,10 @@ int run_verb(const Verb& verb, std::span<const std::string> typed, Session& sess
         session.out = help_text(verb, session.out_style);
     } else {
         const Result<int> done = verb.run(*arguments, session);
-        if (!done) return fail(session, done.problems());
+        if (!done) {
+            report(session, done.problems());
+            return misses_local(*arguments) ? exit_device : exit_bad_input;
+        }
         code = *done;
     }
     return deliver(session) ? code : exit_bad_input;

@@ -61,6 +61,8 @@ void write_error(const Session& session, const std::string& text) {
 
 Session open_session() { return {style_of(STDOUT_FILENO), style_of(STDERR_FILENO), ""}; }
 
+void tell(const Session& session, std::string_view what) { write_error(session, std::string(what)); }
+
 void warn(const Session& session, std::string_view what) {
     write_error(session, render::warning_text(what, session.err_style));
 }

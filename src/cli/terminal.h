@@ -18,6 +18,8 @@ struct Session {
 /// Reads NO_COLOR, CLICOLOR_FORCE, LC_ALL, LC_CTYPE, LANG, COLUMNS and the terminal's size.
 Session open_session();
 
+/// A line on stderr of what happens.
+void tell(const Session& session, std::string_view what);
 void warn(const Session& session, std::string_view what);
 void report(const Session& session, const Problems& problems);
 

@@ -62,8 +62,11 @@ Result<int> run_compare(const Arguments& arguments, Session& session);
 std::vector<FlagGroup> compare_flags();
 Result<int> run_report(const Arguments& arguments, Session& session);
 std::vector<FlagGroup> report_flags();
+Result<int> run_profile(const Arguments& arguments, Session& session);
+std::vector<FlagGroup> profile_flags();
 Result<int> run_fit(const Arguments& arguments, Session& session);
 std::vector<FlagGroup> fit_flags();
+FlagGroup learning_flags();  ///< that `profile` and `fit` share
 Result<int> run_reproduce(const Arguments& arguments, Session& session);
 std::vector<FlagGroup> reproduce_flags();
 Result<int> run_models(const Arguments& arguments, Session& session);

@@ -144,15 +144,29 @@ const Verb table[] = {
      {0, any_number},
      catalogue_flags,
      run_runtimes},
+    {"profile",
+     "[--budget TIME]",
+     "learn how this machine's GPU runs kernels, in minutes: sample, fit, judge, install",
+     "Asks the driver and CUDA what the GPU is, takes samples of peaks, products, attention, streams, clocks and "
+     "launches within --budget, fits them, prints the errors on shapes that were held out beside those of simple "
+     "models, and installs the profile in $XDG_CONFIG_HOME/tilewright (or ~/.config/tilewright), where --gpu local and "
+     "the GPU's own name use it. The same command continues an interrupted run, or a shorter one. The program that "
+     "takes the samples, tilewright-measure, is the one beside this program, on PATH, or built once where nvcc is.\n"
+     "Under srun, mpirun or torchrun each process takes its share on the GPU of its rank into a file of its own, and "
+     "the first fits what all took: one profile for each kind of GPU.",
+     "tilewright profile --budget 5m --plan",
+     {0, 0},
+     profile_flags,
+     run_profile},
     {"fit",
-     "--samples FILE... --device NAME -o FILE.toml",
-     "learn a device's profile from samples",
+     "--samples FILE... [--device NAME] [-o FILE.toml]",
+     "learn a device's profile from samples, and install it",
      "FILE is JSON Lines as `tilewright-measure` writes them, or a bulk file of products (layout,m,n,k,batch, dtype) "
      "with "
      "a column latency_us, or one of collectives (kind,ranks,bytes, stride, library). Whole shape families are held "
      "out (tags.split = judge; in CSV every fourth weight) and "
      "judge "
-     "the fit; errors are printed for both.",
+     "the fit; errors are printed for both. The profile is installed as `tilewright profile` does, or written to -o.",
      "tilewright fit --samples data/samples/h200/gemm-narrow.jsonl.gz --device h200 -o h200.toml",
      {0, any_number},
      fit_flags,
