@@ -32,19 +32,21 @@ const std::map<std::string, Names> may_include = {
     {"lint", {"quantity", "shape", "ops", "device", "cost", "timeline"}},
     {"search", {"quantity", "shape", "ops", "device", "cost", "timeline", "quality"}},
     {"plan", {"quantity", "shape", "ops", "device", "cost", "timeline"}},
+    {"serve", {"quantity", "shape", "ops", "device", "cost", "timeline"}},
     {"answer",
-     {"quantity", "shape", "ops", "device", "cost", "timeline", "quality", "lint", "search", "plan", "capture"}},
+     {"quantity", "shape", "ops", "device", "cost", "timeline", "quality", "lint", "search", "plan", "serve",
+      "capture"}},
     {"sample", {"quantity", "shape", "ops", "device"}},
     {"fit", {"quantity", "shape", "ops", "device", "cost", "sample"}},
     {"experiment", {"quantity", "shape", "ops", "device", "cost", "sample"}},
     {"read", {"quantity", "shape", "ops", "device", "sample", "experiment", "capture"}},
     {"render",
-     {"quantity", "shape", "ops", "device", "cost", "timeline", "quality", "lint", "search", "plan", "answer", "sample",
-      "fit", "experiment", "capture"}},
+     {"quantity", "shape", "ops", "device", "cost", "timeline", "quality", "lint", "search", "plan", "serve", "answer",
+      "sample", "fit", "experiment", "capture"}},
     {"measure", {"quantity", "files", "shape", "ops", "device", "sample", "read"}},
     {"cli",
-     {"quantity", "files", "shape", "ops", "device", "cost", "timeline", "quality", "lint", "search", "plan", "answer",
-      "sample", "fit", "read", "render", "experiment", "capture", "measure"}},
+     {"quantity", "files", "shape",  "ops",    "device", "cost", "timeline", "quality",    "lint",    "search",
+      "plan",     "serve", "answer", "sample", "fit",    "read", "render",   "experiment", "capture", "measure"}},
 };
 
 /// The stage each public header belongs to, where it is not the folder of its own name.
@@ -54,7 +56,7 @@ const std::map<std::string, std::string> stage_of_header = {
     {"cluster", "device"},    {"report", "answer"},  {"runtime", "ops"},          {"codec", "ops"},
     {"model_flops", "ops"},   {"host", "timeline"},  {"reproduce", "experiment"}, {"place", "quantity"},
     {"gate", "answer"},       {"memory", "ops"},     {"positions", "shape"},      {"prove", "answer"},
-    {"gpus", "answer"},       {"driver", "fit"},
+    {"gpus", "answer"},       {"load", "quantity"},  {"served", "answer"},        {"driver", "fit"},
 };
 
 /// The folders that may see a third-party library, by how its include begins.
@@ -65,8 +67,8 @@ const std::map<std::string, Names> third_party = {
 };
 
 /// What the inside must not touch: I/O, clocks, threads, the environment.
-const Names pure = {"capture", "quantity", "shape", "ops",    "device", "cost", "timeline",  "quality",
-                    "lint",    "search",   "plan",  "answer", "sample", "fit",  "experiment"};
+const Names pure = {"capture", "quantity", "shape", "ops",   "device", "cost",   "timeline", "quality",
+                    "lint",    "search",   "plan",  "serve", "answer", "sample", "fit",      "experiment"};
 const Names impure_headers = {"iostream", "fstream", "cstdio", "chrono", "thread", "mutex", "filesystem", "cstdlib"};
 
 bool is_source(const fs::path& path) {

@@ -202,6 +202,6 @@ struct ServingAnswer {
     Device device;
     Serving serving;
 };
-ServingAnswer serve(const Question& question);
+ServingAnswer serve(const Question& question, const ServingSpace& space = {});
 
 }  // namespace tilewright

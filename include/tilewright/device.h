@@ -60,8 +60,10 @@ struct Device {
 
 Problems validate(const Device& device);
 
-/// Memory that a step may take: what the driver leaves, where nothing is known of it 63 of 64 parts, less a reserve of
-/// 2% for what is not foreseen.
+/// Memory that the driver leaves to programs; where nothing is known of it 63 of 64 parts.
+Bytes usable(const Device& device);
+
+/// Memory that a step may take: what is usable, less a reserve of 2% for what is not foreseen.
 Bytes room(const Device& device);
 
 /// Whether two data sheets give the same price of every kernel: all numbers equal but those of links and networks.

@@ -55,7 +55,7 @@ inline constexpr std::array<NameTable<Format>, 13> names<Format>{{{"fp32", Forma
                                                                   {"mxfp8", Format::Mxfp8},
                                                                   {"nvfp4", Format::Nvfp4}}};
 template <>
-inline constexpr std::array<NameTable<RuntimeId>, 10> names<RuntimeId>{
+inline constexpr std::array<NameTable<RuntimeId>, 12> names<RuntimeId>{
     {{"huggingface", RuntimeId::HuggingFace},
      {"huggingface-compiled", RuntimeId::HuggingFaceCompiled},
      {"pytorch", RuntimeId::PyTorch},
@@ -63,6 +63,8 @@ inline constexpr std::array<NameTable<RuntimeId>, 10> names<RuntimeId>{
      {"pytorch-graphs", RuntimeId::PyTorchGraphs},
      {"megatron", RuntimeId::Megatron},
      {"vllm", RuntimeId::Vllm},
+     {"sglang", RuntimeId::Sglang},
+     {"tensorrt-llm", RuntimeId::TensorRtLlm},
      {"ideal", RuntimeId::Ideal},
      {"eager", RuntimeId::PyTorch},
      {"compiled", RuntimeId::PyTorchCompiled}}};

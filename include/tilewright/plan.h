@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -145,7 +146,12 @@ struct Serving {
     std::vector<Limit> limits;  ///< by tp
 };
 
+/// What is tried alone where it is given.
+struct ServingSpace {
+    std::optional<std::int64_t> tp, batch;
+};
+
 /// Powers of two of batch and the most that memory holds, for every tp that the shape can be split over within a node.
-Serving serve(const Shape& shape, const Workload& base, const Pricer& pricer);
+Serving serve(const Shape& shape, const Workload& base, const Pricer& pricer, const ServingSpace& space = {});
 
 }  // namespace tilewright

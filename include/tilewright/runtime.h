@@ -160,6 +160,7 @@ struct HostCosts {
     Seconds update_tensor;            ///< of the optimizer, a parameter tensor
     Seconds step;                     ///< what a step takes beside its ops: Python between them
     Seconds token;                    ///< of decoding, a token: the loop around the model
+    Seconds sequence;                 ///< of serving, a sequence of a step: its share of scheduling and output
     double spread = 1.0;              ///< between the fast and the slow moments of such machines: 90% lie within
     bool waits_each_step = false;     ///< a step begins when the one before it is done
 
@@ -179,6 +180,18 @@ struct MemoryBeside {
     friend bool operator==(const MemoryBeside&, const MemoryBeside&) = default;
 };
 
+/// What an engine that batches continuously is set to, unless told otherwise; docs/serving.md.
+struct Engine {
+    double memory_share = 1;         ///< of the GPU's memory, for weights, activations and the cache together
+    double free_share = 1;           ///< of what these leave, for the cache
+    std::int64_t block = 16;         ///< tokens of a block of the cache
+    std::int64_t max_batch = 256;    ///< sequences of a step
+    std::int64_t chunk = 8192;       ///< tokens of a step, prompts included
+    std::int64_t graph_batch = 512;  ///< largest batch whose decoding step is replayed as a graph
+
+    friend bool operator==(const Engine&, const Engine&) = default;
+};
+
 struct Runtime {
     std::string name;
     std::string title;                      ///< what it is, in a few words
@@ -189,6 +202,7 @@ struct Runtime {
     std::optional<RuntimeTraits> autocast;  ///< with fp32 weights (`MasterWeights::Fp32`)
     HostCosts host;
     MemoryBeside memory;
+    std::optional<Engine> engine;  ///< empty: it serves no load
 
     struct Family {
         std::string name;

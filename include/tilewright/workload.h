@@ -20,6 +20,8 @@ enum class RuntimeId : std::uint8_t {
     PyTorchGraphs,
     Megatron,
     Vllm,
+    Sglang,
+    TensorRtLlm,
     Ideal,
     Own
 };
@@ -62,6 +64,15 @@ struct Parallelism {
     friend bool operator==(const Parallelism&, const Parallelism&) = default;
 };
 
+/// Prompts that a decoding step computes along with its sequences, as an engine does that prefills in chunks.
+struct Prompts {
+    std::int64_t count = 0;
+    std::int64_t tokens = 0;  ///< computed in this step, of all of them together
+    std::int64_t cached = 0;  ///< of each, that steps before computed
+
+    friend bool operator==(const Prompts&, const Prompts&) = default;
+};
+
 /// How a phase is run unless said otherwise: training as PyTorch does by itself, serving as its engines do.
 constexpr RuntimeId usual_runtime(Phase phase) { return phase == Phase::Train ? RuntimeId::PyTorch : RuntimeId::Vllm; }
 
@@ -70,6 +81,7 @@ struct Workload {
     std::int64_t batch = 4;   ///< micro-batch: sequences on one GPU at a time
     std::int64_t seq = 2048;  ///< tokens per sequence; in decode, the length of the KV cache unless kv_len is set
     std::int64_t kv_len = 0;  ///< tokens attended to; 0: as the phase implies
+    Prompts prompts;          ///< in decode, beside the batch
     Precision precision = Precision::Bf16;
     Parallelism parallel;
     RuntimeId runtime = RuntimeId::PyTorch;
@@ -94,10 +106,11 @@ constexpr Workload in_phase(Workload workload, Phase phase) {
     return workload;
 }
 
-/// Tokens that one step takes forward: all of them, or one per sequence when decoding.
+/// Tokens that one step takes forward: all of them, or when decoding one per sequence and those of prompts.
 constexpr double tokens_per_step(const Workload& workload) {
     const std::int64_t each = workload.phase == Phase::Decode ? 1 : workload.seq;
-    return static_cast<double>(workload.batch) * static_cast<double>(each);
+    return static_cast<double>(workload.batch) * static_cast<double>(each) +
+           static_cast<double>(workload.prompts.tokens);
 }
 
 /// Sequences of one step on all replicas.

@@ -113,8 +113,8 @@ PlanAnswer plan(const PlanQuestion& asked) {
     return answer;
 }
 
-ServingAnswer serve(const Question& question) {
-    return {question.shape, question.device, serve(question.shape, question.workload, question.pricer())};
+ServingAnswer serve(const Question& question, const ServingSpace& space) {
+    return {question.shape, question.device, serve(question.shape, question.workload, question.pricer(), space)};
 }
 
 }  // namespace tilewright

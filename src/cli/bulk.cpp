@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 
 #include "cli/bulk_columns.h"
+#include "cli/bulk_serving.h"
 #include "cli/files.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
@@ -33,22 +35,25 @@ const BulkColumns* find_kind(std::string_view name) {
     return nullptr;
 }
 
+/// Appends the added columns to a row, or says what is wrong with it.
+using PriceRow = std::function<Problems(const read::CsvRow& row, std::string& line)>;
+
 /// The rows of one file on their way to one output.
 class Bulk {
 public:
-    Bulk(const BulkColumns& kind, const BulkContext& context, Session& session, files::Output output)
-        : kind_(kind), context_(context), session_(session), output_(std::move(output)) {}
+    Bulk(std::string_view added, Session& session, files::Output output)
+        : added_(added), session_(session), output_(std::move(output)) {}
 
+    PriceRow price;
     bool keep_going = false;
     bool to_file = false;
 
-    Result<int> run(const read::BulkFile& file) {
-        const read::CsvTable& table = file.table;
+    Result<int> run(const read::CsvTable& table) {
         warn_of_taken_columns(table);
-        write(std::string(table.header) + "," + std::string(kind_.added));
+        write(std::string(table.header) + "," + std::string(added_));
         Progress progress("rows", to_file);
         for (std::size_t i = 0; i < table.rows.size() && problems_.empty() && !interrupted(); ++i) {
-            price_row(file, table.rows[i]);
+            price_row(table, table.rows[i]);
             progress.step();
         }
         if (problems_.empty() && !interrupted()) problems_ = output_.finish();
@@ -62,29 +67,26 @@ public:
 
 private:
     void warn_of_taken_columns(const read::CsvTable& table) const {
-        for (const std::string& name : split(kind_.added, ',')) {
+        for (const std::string& name : split(added_, ',')) {
             if (std::find(table.columns.begin(), table.columns.end(), name) == table.columns.end()) continue;
             warn(session_, table.where + ": has a column " + name + " already; ours comes after it");
         }
     }
 
-    void price_row(const read::BulkFile& file, const read::CsvRow& row) {
+    void price_row(const read::CsvTable& table, const read::CsvRow& row) {
         std::string line(row.text);
-        const Result<Described> described = read::read_row(file, row, context_.defaults);
-        if (described) {
-            kind_.price(*described, context_, line);
-            return write(line);
-        }
+        Problems problems = price(row, line);
+        if (problems.empty()) return write(line);
         if (!keep_going) {
-            problems_ = described.problems();
+            problems_ = std::move(problems);
             return;
         }
         ++bad_rows_;
-        for (const Problem& problem : described.problems()) {
+        for (const Problem& problem : problems) {
             if (bad_rows_ > warnings_shown) break;
             warn(session_, problem.where + ":" + std::to_string(problem.line) + ": " + problem.what);
         }
-        const std::size_t width = file.table.columns.size() + split(kind_.added, ',').size();
+        const std::size_t width = table.columns.size() + split(added_, ',').size();
         write(line.append(width - std::min(width, cells_in(row.text)), ','));
     }
 
@@ -94,8 +96,7 @@ private:
 
     static constexpr std::int64_t warnings_shown = 20;  ///< bad rows that are named; the rest are only counted
 
-    const BulkColumns& kind_;
-    const BulkContext& context_;
+    std::string_view added_;
     Session& session_;
     files::Output output_;
     std::int64_t bad_rows_ = 0;
@@ -121,34 +122,64 @@ Problems check_usage(const Arguments& arguments, const std::string& input, const
 
 }  // namespace
 
-bool is_bulk_kind(std::string_view name) { return find_kind(name) != nullptr; }
+bool is_bulk_kind(std::string_view name) { return find_kind(name) != nullptr || name == "serving"; }
 
-Result<int> predict_in_bulk(const Arguments& arguments, Session& session) {
-    const std::string& name = arguments.operands[0];
-    const BulkColumns* kind = find_kind(name);
-    if (kind == nullptr) return Problem{name, 0, "is no kind of bulk file", "use gemm, attention, layer or model"};
-    const std::string input = *arguments.text("--from");
-    const std::string output = arguments.text("--output").value_or("-");
-    Problems problems = check_usage(arguments, input, output);
+namespace {
+
+/// A file of kernels, layers or models on one GPU.
+Result<int> predict_kinds(const Arguments& arguments, const BulkColumns& kind, const std::string& bytes, Bulk& bulk) {
     const Result<FoundDevice> device = device_of(arguments);
-    if (!device) problems.insert(problems.end(), device.problems().begin(), device.problems().end());
-    if (!problems.empty()) return problems;
-
+    if (!device) return device.problems();
     const Profile& profile = device->profile;
     BulkContext context{Pricer(device->device, profile, Clock::Sustained),
                         Pricer(device->device, profile, Clock::Burst), Workload{}};
     apply_workload_flags(arguments, context.defaults);
+    const Result<read::BulkFile> file = read::read_bulk(bytes, *arguments.text("--from"), *find_op_kind(kind.kind));
+    if (!file) return file.problems();
+    bulk.price = [&](const read::CsvRow& row, std::string& line) -> Problems {
+        const Result<Described> described = read::read_row(*file, row, context.defaults);
+        if (!described) return described.problems();
+        kind.price(*described, context, line);
+        return {};
+    };
+    return bulk.run(file->table);
+}
+
+/// A file of served loads, each on a GPU of its own.
+Result<int> predict_loads(const Arguments& arguments, const std::string& bytes, Bulk& bulk) {
+    const Result<read::CsvTable> table = read::read_csv(bytes, *arguments.text("--from"));
+    if (!table) return table.problems();
+    Result<ServingRows> rows = ServingRows::of(*table, arguments);
+    if (!rows) return rows.problems();
+    bulk.price = [&](const read::CsvRow& row, std::string& line) { return rows->price(row, line); };
+    return bulk.run(*table);
+}
+
+}  // namespace
+
+Result<int> predict_in_bulk(const Arguments& arguments, Session& session) {
+    const std::string& name = arguments.operands[0];
+    const BulkColumns* kind = find_kind(name);
+    if (!is_bulk_kind(name)) {
+        return Problem{name, 0, "is no kind of bulk file", "use gemm, attention, layer, model or serving"};
+    }
+    const std::string input = *arguments.text("--from");
+    const std::string output = arguments.text("--output").value_or("-");
+    Problems problems = check_usage(arguments, input, output);
+    if (kind != nullptr) {
+        const Result<FoundDevice> device = device_of(arguments);
+        if (!device) problems.insert(problems.end(), device.problems().begin(), device.problems().end());
+    }
+    if (!problems.empty()) return problems;
     Result<files::Output> opened = files::Output::open(output, files::Unfinished::Kept);
     if (!opened) return opened.problems();
-    Bulk bulk(*kind, context, session, std::move(*opened));
+    Bulk bulk(kind != nullptr ? kind->added : serving_added, session, std::move(*opened));
     bulk.keep_going = arguments.has("--keep-going");
     bulk.to_file = output != "-";
     const Result<std::string> bytes = read_whole(input, read::max_csv_bytes);
     if (!bytes) return bytes.problems();
-    const Result<read::BulkFile> file = read::read_bulk(*bytes, input, *find_op_kind(name));
-    if (!file) return file.problems();
     remember_interrupts();
-    return bulk.run(*file);
+    return kind != nullptr ? predict_kinds(arguments, *kind, *bytes, bulk) : predict_loads(arguments, *bytes, bulk);
 }
 
 }  // namespace tilewright::cli

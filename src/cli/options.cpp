@@ -47,6 +47,11 @@ void set_size(const Arguments& arguments, std::string_view flag, Workload& workl
 }
 
 template <auto Field>
+void set_prompts(const Arguments& arguments, std::string_view flag, Workload& workload) {
+    workload.prompts.*Field = arguments.count(flag).value_or(0);
+}
+
+template <auto Field>
 void set_ways(const Arguments& arguments, std::string_view flag, Workload& workload) {
     auto& ways = workload.parallel.*Field;
     if (const auto value = arguments.count(flag)) ways = static_cast<std::remove_reference_t<decltype(ways)>>(*value);
@@ -93,7 +98,7 @@ const std::vector<WorkloadFlag>& workload_table() {
     static const std::vector<WorkloadFlag> table = {
         {{"--phase", choices<Phase>(), "what is run (train)", Kind::Choice},
          [](const Arguments& arguments, std::string_view flag, Workload& workload) {
-             workload = in_phase(workload, *arguments.choice<Phase>(flag));
+             workload = in_phase(workload, arguments.choice<Phase>(flag).value_or(Phase::Decode));  // of a load
          }},
         {{"--batch", "N", "micro-batch: sequences on one GPU at a time (4)", Kind::Count}, set_size<&Workload::batch>},
         {{"--seq", "N",
@@ -102,6 +107,12 @@ const std::vector<WorkloadFlag>& workload_table() {
          set_size<&Workload::seq>},
         {{"--kv-len", "N", "tokens attended to, when not as the phase implies", Kind::Length},
          set_size<&Workload::kv_len>},
+        {{"--prompts", "N", "prompts that a decoding step computes along, as chunked prefill does (0)", Kind::Count},
+         set_prompts<&Prompts::count>},
+        {{"--prompt-tokens", "N", "their tokens in this step, of all prompts together", Kind::Length},
+         set_prompts<&Prompts::tokens>},
+        {{"--prompt-cached", "N", "tokens of each prompt that are in the cache already (0)", Kind::Length},
+         set_prompts<&Prompts::cached>},
         {{"--tp", "N", "tensor-parallel GPUs (1)", Kind::Count}, set_ways<&Parallelism::tp>},
         {{"--pp", "N", "pipeline stages (1)", Kind::Count}, set_ways<&Parallelism::pp>},
         {{"--dp", "N", "data-parallel replicas (1)", Kind::Count}, set_ways<&Parallelism::dp>},
@@ -234,6 +245,14 @@ FlagGroup workload_flags() {
         {workload_flag, "FILE",
          "how it is run: DeepSpeed's JSON, torchtitan's TOML, Megatron's arguments, or a [workload] of ours",
          Kind::Text});
+    return group;
+}
+
+FlagGroup serving_workload_flags() {
+    FlagGroup group = workload_flags();
+    for (Flag& flag : group.flags) {
+        if (flag.name == "--phase") flag.value += "|serve";
+    }
     return group;
 }
 

@@ -14,6 +14,7 @@ namespace tilewright::cli {
 
 FlagGroup device_flags();
 FlagGroup workload_flags();
+FlagGroup serving_workload_flags();  ///< the same, with a load among the phases
 FlagGroup shape_flags();
 FlagGroup output_flags();  ///< --json and --help
 

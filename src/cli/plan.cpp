@@ -3,8 +3,10 @@
 #include <cmath>
 
 #include "cli/options.h"
+#include "cli/serve.h"
 #include "cli/verb.h"
 #include "render/answers.h"
+#include "render/served.h"
 
 namespace tilewright::cli {
 namespace {
@@ -64,6 +66,31 @@ Result<int> plan_training(const Arguments& arguments, Question question, Session
     return answer.found.plans.empty() ? exit_findings : exit_fine;
 }
 
+Result<int> plan_serving(const Arguments& arguments, Question question, Session& session) {
+    Result<ServeQuestion> asked = serve_question(arguments, std::move(question));
+    if (!asked) return asked.problems();
+    const Result<ServeAnswer> answer = serve_load(*asked);
+    if (!answer) return answer.problems();
+    session.out =
+        arguments.has("--json") ? render::served_json(*answer) : render::served_text(*answer, session.out_style);
+    return answer->found.plans.empty() || !answer->found.plans.front().within ? exit_findings : exit_fine;
+}
+
+constexpr const char* not_of_batches[] = {
+    "--gpus", "--price",  "--keep",      "--global-batch",   "--tokens",
+    "--pp",   "--dp",     "--zero",      "--virtual-stages", "--micro-batches",
+    "--cp",   "--master", "--recompute", "--overlap",        "--sequence-parallel"};
+
+Result<int> plan_batches(const Arguments& arguments, const Question& question, Session& session) {
+    ServingSpace space;
+    if (arguments.has("--tp")) space.tp = question.workload.parallel.tp;
+    if (arguments.has("--batch")) space.batch = question.workload.batch;
+    const ServingAnswer answer = serve(question, space);
+    session.out =
+        arguments.has("--json") ? render::serving_json(answer) : render::serving_text(answer, session.out_style);
+    return answer.serving.points.empty() ? exit_findings : exit_fine;
+}
+
 }  // namespace
 
 std::vector<FlagGroup> plan_flags() {
@@ -74,7 +101,8 @@ std::vector<FlagGroup> plan_flags() {
               {"--keep", "N", "how many plans to show (5)", Kind::Count},
               {"--tokens", "N", "tokens to train on (20 for each active parameter)", Kind::Text},
               {"--price", "X", "of one GPU-hour", Kind::Real}}},
-            workload_flags(),
+            load_flags(),
+            serving_workload_flags(),
             shape_flags(),
             output_flags()};
 }
@@ -82,11 +110,13 @@ std::vector<FlagGroup> plan_flags() {
 Result<int> run_plan(const Arguments& arguments, Session& session) {
     Result<Question> question = make_question(arguments, arguments.operands[0], session);
     if (!question) return question.problems();
+    Problems bad = check_load_flags(arguments);
+    const bool batches = !serves_load(arguments) && question->workload.phase != Phase::Train;
+    if (bad.empty() && batches) bad = refuse_flags(arguments, not_of_batches, "when batches are served, not a load");
+    if (!bad.empty()) return bad;
+    if (serves_load(arguments)) return plan_serving(arguments, std::move(*question), session);
     if (question->workload.phase == Phase::Train) return plan_training(arguments, std::move(*question), session);
-    const ServingAnswer answer = serve(*question);
-    session.out =
-        arguments.has("--json") ? render::serving_json(answer) : render::serving_text(answer, session.out_style);
-    return answer.serving.points.empty() ? exit_findings : exit_fine;
+    return plan_batches(arguments, *question, session);
 }
 
 }  // namespace tilewright::cli

@@ -5,11 +5,13 @@
 #include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/search_threads.h"
+#include "cli/serve.h"
 #include "cli/verb.h"
 #include "files/output.h"
 #include "quantity/suggest.h"
 #include "render/answers.h"
 #include "render/report.h"
+#include "render/served.h"
 
 namespace tilewright::cli {
 namespace {
@@ -48,7 +50,22 @@ Result<std::string> picture(const Report& report, const std::string& asked) {
     return Problem{"--svg", 0, "this shape has no picture '" + asked + "'", "ask for another, or for the page"};
 }
 
+/// The page of a load, its picture, or its values.
+Result<std::string> served(const Arguments& arguments, const std::vector<Question>& questions) {
+    const auto asked = picture_asked(arguments);
+    if (questions.size() > 1)
+        return Problem{questions.back().shape.name, 0, "a load is served by one model", "name one"};
+    if (asked && *asked != "frontier") return Problem{"--svg", 0, "of a load there is one picture", "say frontier"};
+    const Result<ServeQuestion> question = serve_question(arguments, questions.front());
+    if (!question) return question.problems();
+    const Result<ServeAnswer> answer = serve_load(*question);
+    if (!answer) return answer.problems();
+    if (asked) return render::svg(render::frontier_chart(answer->found.frontier));
+    return arguments.has("--json") ? render::served_json(*answer) : render::served_html(*answer);
+}
+
 Result<std::string> answer(const Arguments& arguments, const std::vector<Question>& questions) {
+    if (serves_load(arguments)) return served(arguments, questions);
     const Reports reports = tilewright::report(questions, walk_on(core_count()), patience);
     if (const auto asked = picture_asked(arguments)) return picture(reports.shapes.front(), *asked);
     return arguments.has("--json") ? render::report_json(reports.shapes) : render::report_html(reports);
@@ -58,14 +75,15 @@ Result<std::string> answer(const Arguments& arguments, const std::vector<Questio
 
 std::vector<FlagGroup> report_flags() {
     return {device_flags(),
-            workload_flags(),
+            load_flags(),
+            serving_workload_flags(),
             shape_flags(),
             {"Output",
              {{"--output", "FILE", "the page or the picture (stdout)", Kind::Text},
               {"--svg", "NAME|NAME.svg",
                "one picture instead, to stdout or into the file of its name: time, front, front-kv, serving, tiles, "
                "roofline, or "
-               "a dimension",
+               "a dimension; of a load, frontier",
                Kind::Text},
               {"--json", "", "the values of the page as JSON", Kind::Switch},
               {"--help", "", "this page", Kind::Switch}}}};
@@ -76,7 +94,9 @@ Result<int> run_report(const Arguments& arguments, Session& session) {
     for (const std::string& name : arguments.operands) shapes.push_back({name});
     const Result<std::vector<Question>> questions = make_questions(arguments, shapes, session);
     if (!questions) return questions.problems();
-    if (Problems problems = check_picture(arguments, *questions); !problems.empty()) return problems;
+    if (Problems bad = check_load_flags(arguments); !bad.empty()) return bad;
+    if (Problems bad = serves_load(arguments) ? Problems{} : check_picture(arguments, *questions); !bad.empty())
+        return bad;
     const std::string path = place_of(arguments);
     if (Problems bad = files::refuse_inputs(path, arguments.operands, "--output"); !bad.empty()) return bad;
     Result<files::Output> output = files::Output::open(path);

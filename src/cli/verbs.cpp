@@ -26,7 +26,8 @@ const Verb table[] = {
      advise_flags,
      run_advise},
     {"predict",
-     "SHAPE --gpu NAME\nGRAPH.json --gpu NAME\ngemm|attention|layer|model --gpu NAME --from FILE.csv",
+     "SHAPE --gpu NAME\nGRAPH.json --gpu NAME\ngemm|attention|layer|model --gpu NAME --from FILE.csv\nserving --from "
+     "FILE.csv",
      "time per kernel, layer and step; tokens/s, MFU, memory",
      "SHAPE is a catalogue name, a path to a Hugging Face config.json or to a shape in our own TOML form, or - for "
      "stdin. GRAPH.json, or .json.gz, is what tilewright_capture recorded of any PyTorch program (docs/capture.md): "
@@ -76,15 +77,18 @@ const Verb table[] = {
      prove_flags,
      run_prove},
     {"plan",
-     "SHAPE --cluster NAME --gpus N --global-batch N-tokens\nSHAPE --cluster NAME --phase decode --seq N",
+     "SHAPE --cluster NAME --gpus N --global-batch N-tokens\nSHAPE --cluster NAME --phase decode --seq N\n"
+     "SHAPE --cluster NAME --phase serve --isl N --osl N --rate X --ttft TIME --tpot TIME",
      "how to split a model over many GPUs: the fastest plans that fit, and what a run costs",
      "Every split over tensor, pipeline, context, expert and data ranks, every micro-batch, number of virtual stages, "
      "ZeRO "
      "stage and recomputation is priced; a flag that is given fixes that choice. With --phase decode or prefill: "
      "latency "
-     "and throughput of serving against batch, for every tensor split within a node, at a cache of --seq tokens.",
+     "and throughput of serving against batch, for every tensor split within a node, at a cache of --seq tokens. With "
+     "--phase serve: a load of requests under limits of latency, walked step by step (docs/serving.md).",
      "tilewright plan llama-3-70b --cluster dgx-h100 --gpus 64 --global-batch 4M-tokens\n"
-     "tilewright plan llama-3-70b --cluster dgx-h100 --phase decode --seq 8192",
+     "tilewright plan llama-3-70b --cluster dgx-h100 --phase decode --seq 8192\n"
+     "tilewright plan llama-3-8b --gpu h100 --phase serve --isl 2000 --osl 500 --rate 20 --ttft 500ms --tpot 30ms",
      {1, 1},
      plan_flags,
      run_plan},

@@ -116,9 +116,14 @@ Problems validate(const Cluster& cluster) {
     return problems;
 }
 
+Bytes usable(const Device& device) {
+    constexpr double left = 63.0 / 64;
+    return device.usable_memory.value_or(device.memory * left);
+}
+
 Bytes room(const Device& device) {
-    constexpr double left = 63.0 / 64, reserve = 0.02;
-    return device.usable_memory.value_or(device.memory * left) * (1.0 - reserve);
+    constexpr double reserve = 0.02;
+    return usable(device) * (1.0 - reserve);
 }
 
 // Source: PyTorch 2.11 on an H200 (cuDNN first) and aten/native/transformers/cuda/sdp_utils.cpp.

@@ -225,25 +225,30 @@ constexpr std::int64_t widest_fused_head = 256;
 
 /// One call of attention: the queries that share a mask.
 struct Span {
-    std::int64_t q_len, kv_len, window, layers;
+    std::int64_t batch, q_len, kv_len, window, layers;
 };
 
 /// Layers with and without the window; with context parallelism the first and the last chunk of the sequence, as rank 0
-/// has when 2 cp chunks are dealt out for balance.
+/// has when 2 cp chunks are dealt out for balance; and prompts beside a batch that decodes.
 std::vector<Span> spans(const Builder& b) {
     const Shape& s = b.shape;
-    const bool windowed = s.window > 0 && s.window < b.kv_len;
-    const std::int64_t narrow = windowed ? windowed_layers(s, b.count) : 0;
     std::vector<Span> result;
-    for (const auto& [window, layers_with] : {std::pair{s.window, narrow}, {std::int64_t{0}, b.count - narrow}}) {
-        if (layers_with == 0) continue;
-        if (b.work.parallel.cp == 1) {
-            result.push_back({b.q_len, b.kv_len, window, layers_with});
-            continue;
-        }
+    const auto add = [&](std::int64_t batch, std::int64_t q_len, std::int64_t kv_len) {
+        const bool windowed = s.window > 0 && s.window < kv_len;
+        const std::int64_t narrow = windowed ? windowed_layers(s, b.count) : 0;
+        if (narrow > 0) result.push_back({batch, q_len, kv_len, s.window, narrow});
+        if (narrow < b.count) result.push_back({batch, q_len, kv_len, 0, b.count - narrow});
+    };
+    if (b.work.parallel.cp == 1) {
+        add(b.work.batch, b.q_len, b.kv_len);
+    } else {
         const std::int64_t chunk = ceil_div(b.q_len, 2);
-        result.push_back({chunk, b.kv_len - b.work.seq + chunk, window, layers_with});
-        result.push_back({chunk, b.kv_len, window, layers_with});
+        add(b.work.batch, chunk, b.kv_len - b.work.seq + chunk);
+        add(b.work.batch, chunk, b.kv_len);
+    }
+    if (const Prompts& prompts = b.work.prompts; prompts.count > 0) {
+        const std::int64_t chunk = ceil_div(prompts.tokens, prompts.count);
+        add(prompts.count, chunk, prompts.cached + chunk);
     }
     return result;
 }
@@ -261,7 +266,7 @@ AttentionForm form_of(const Builder& b, const Widths& w) {
 /// and transformers before attention that is given a mask.
 void expand(Builder& b, const Widths& w, const Span& span) {
     if (b.shape.kv_heads == b.shape.heads || b.runtime.scores == Fusion::Epilogue) return;
-    const std::int64_t rows = b.work.batch * span.kv_len;
+    const std::int64_t rows = span.batch * span.kv_len;
     const double share = static_cast<double>(b.shape.kv_heads) / static_cast<double>(b.shape.heads);
     Piece copy{"attention expand", Component::Attention, StreamKind::Strided, rows, 2 * w.query};
     copy.reads = share;
@@ -280,7 +285,7 @@ void fused(Builder& b, const Widths& w, const Span& span) {
     const Shape& s = b.shape;
     const bool masked = form_of(b, w) == AttentionForm::Masked && span.q_len > 1;
     if (masked) expand(b, w, span);
-    Attention work{.batch = b.work.batch,
+    Attention work{.batch = span.batch,
                    .heads = s.heads,
                    .kv_heads = masked ? s.heads : s.kv_heads,
                    .q_len = span.q_len,
@@ -327,7 +332,7 @@ void drop_probabilities(Builder& b, std::int64_t rows, std::int64_t width) {
 }
 
 void unfused(Builder& b, const Widths& w, const Span& span) {
-    const std::int64_t batch = b.work.batch * b.shape.heads;
+    const std::int64_t batch = span.batch * b.shape.heads;
     const Precision precision = b.work.precision == Precision::Fp8 ? Precision::Bf16 : b.work.precision;
     const auto product = [&](std::string_view name, Gemm gemm, double kept = 0) {
         gemm.batch = batch;
@@ -335,7 +340,7 @@ void unfused(Builder& b, const Widths& w, const Span& span) {
         gemm.reuse = Reuse::Input;
         return Op{name, Component::Attention, Pass::Forward, 1, gemm, {kept}};
     };
-    const auto [q, kv, window, layers_with] = span;
+    const std::int64_t q = span.q_len, kv = span.kv_len;
     const std::int64_t d = w.head;
     const std::int64_t dv = w.value_head;
     const double output = static_cast<double>(batch) * static_cast<double>(q * dv) * b.element;
@@ -360,7 +365,7 @@ void attention_block(Builder& b) {
     for (const Span& span : spans(b)) {
         b.count = span.layers;
         if (form_of(b, w) == AttentionForm::Math) {
-            math_attention(b, {span.q_len, span.kv_len, w.head, w.value_head});
+            math_attention(b, {span.batch, span.q_len, span.kv_len, w.head, w.value_head});
         } else if (b.work.attention == AttentionBackend::Unfused || too_wide(w)) {
             unfused(b, w, span);
         } else {

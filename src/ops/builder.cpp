@@ -29,7 +29,7 @@ Builder::Builder(const Shape& whole, const Workload& workload)
     : shape(shard(whole, workload.parallel)),
       work(workload),
       runtime(traits_of(workload, whole.family)),
-      tokens(workload.batch * query_length(workload)),
+      tokens(workload.batch * query_length(workload) + workload.prompts.tokens),
       shared_tokens(workload.parallel.sequence_parallel ? ceil_div(tokens, workload.parallel.tp) : tokens),
       q_len(query_length(workload)),
       kv_len(workload.kv_len > 0 ? workload.kv_len : workload.seq),

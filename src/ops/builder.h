@@ -134,7 +134,7 @@ void attention_block(Builder& builder);
 
 /// Attention as PyTorch's fallback runs it: batched products in fp32. Sizes of one sequence and one head.
 struct MathAttention {
-    std::int64_t q_len, kv_len, head, value_head;
+    std::int64_t batch, q_len, kv_len, head, value_head;
 };
 void math_attention(Builder& builder, const MathAttention& call);
 

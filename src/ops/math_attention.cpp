@@ -17,7 +17,7 @@ public:
         for (const Piece& scaled : {queries(), keys()}) {
             add({as(scaled, "attention scale", StreamKind::Pointwise), wide_, wide_, wide_});
         }
-        const Piece mask = piece("attention mask", StreamKind::Strided, b_.work.batch * call_.q_len, call_.kv_len);
+        const Piece mask = piece("attention mask", StreamKind::Strided, call_.batch * call_.q_len, call_.kv_len);
         Piece ends = piece("attention mask", StreamKind::Pointwise, 1, 1);  // zero, and minus infinity
         ends.launches = 2;
         b_.forward(ends);
@@ -95,7 +95,7 @@ private:
 
     Builder& b_;
     const MathAttention call_;
-    const std::int64_t groups_ = b_.work.batch * b_.shape.kv_heads, heads_ = b_.work.batch * b_.shape.heads;
+    const std::int64_t groups_ = call_.batch * b_.shape.kv_heads, heads_ = call_.batch * b_.shape.heads;
     const double wide_ = static_cast<double>(sizeof(float)) / b_.element;
     const double shared_ = static_cast<double>(b_.shape.kv_heads) / static_cast<double>(b_.shape.heads);
 };

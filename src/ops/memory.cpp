@@ -116,9 +116,12 @@ Bytes kv_cache(const Shape& local, const Workload& work) {
     const double narrow = windowed ? static_cast<double>(windowed_layers(local, local.layers)) : 0;
     const double full = static_cast<double>(local.layers) - narrow;
     const double rows = full * static_cast<double>(length) + narrow * static_cast<double>(local.window);
+    const Prompts& prompts = work.prompts;
+    const double along =
+        static_cast<double>(local.layers) * static_cast<double>(prompts.tokens + prompts.count * prompts.cached);
     const std::int64_t value = local.latent ? local.latent->v_dim : local.head_dim;
     const double width = static_cast<double>(local.kv_heads) * static_cast<double>(local.head_dim + value);
-    return {rows * static_cast<double>(work.batch) * width * cache_bytes(work)};
+    return {(rows * static_cast<double>(work.batch) + along) * width * cache_bytes(work)};
 }
 
 /// Bytes of all layers that the backward pass needs: what each kernel kept is kept still, or made again.

@@ -17,12 +17,10 @@ Workload one_pass(Workload workload) {
 }
 
 /// Scores and values of all layers, of the pairs that the mask leaves.
-Flops attention(const Shape& shape, const Workload& work) {
-    const std::int64_t q_len = work.phase == Phase::Decode ? 1 : work.seq;
-    const std::int64_t kv_len = work.kv_len > 0 ? work.kv_len : work.seq;
+Flops attention(const Shape& shape, std::int64_t batch, std::int64_t q_len, std::int64_t kv_len) {
     const bool windowed = shape.window > 0 && shape.window < kv_len;
     const std::int64_t narrow = windowed ? windowed_layers(shape, shape.layers) : 0;
-    Attention call{.batch = work.batch, .heads = shape.heads, .kv_heads = shape.kv_heads};
+    Attention call{.batch = batch, .heads = shape.heads, .kv_heads = shape.kv_heads};
     call.q_len = q_len;
     call.kv_len = kv_len;
     call.head_dim = shape.head_dim;
@@ -36,7 +34,12 @@ Flops attention(const Shape& shape, const Workload& work) {
 }
 
 Flops of(const OpGraph& pass, const Shape& shape, const Workload& workload) {
-    Flops sum = attention(shape, workload);
+    const std::int64_t q_len = workload.phase == Phase::Decode ? 1 : workload.seq;
+    Flops sum = attention(shape, workload.batch, q_len, workload.kv_len > 0 ? workload.kv_len : workload.seq);
+    if (const Prompts& prompts = workload.prompts; prompts.count > 0) {
+        const std::int64_t chunk = ceil_div(prompts.tokens, prompts.count);
+        sum += attention(shape, prompts.count, chunk, prompts.cached + chunk);
+    }
     for (const Op& op : pass.ops) {
         const bool scores = op.component == Component::Attention;
         if (std::holds_alternative<Gemm>(op.work) && !scores) sum += flops(op) * static_cast<double>(op.count);

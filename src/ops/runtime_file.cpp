@@ -158,6 +158,7 @@ constexpr HostKey host_keys[] = {
     {"update_tensor_us", &HostCosts::update_tensor},
     {"step_us", &HostCosts::step},
     {"token_us", &HostCosts::token},
+    {"sequence_us", &HostCosts::sequence},
 };
 
 class Reader {
@@ -171,6 +172,7 @@ public:
         words(runtime);
         host(runtime.host);
         memory(runtime.memory);
+        if (has("engine.")) engine(runtime.engine.emplace());
         apply("lowering.", runtime.traits);
         if (has("autocast.")) runtime.autocast = runtime.traits;
         if (runtime.autocast) apply("autocast.", *runtime.autocast);
@@ -231,6 +233,26 @@ private:
             if (key == "prompt_cache") return beside.prompt_cache = value.value_or(1) != 0, true;
             if (key == "with_prompt") return beside.with_prompt = value.value_or(0) != 0, true;
             if (key == "wide_weights") return beside.wide_weights = value.value_or(0) != 0, true;
+            return false;
+        });
+    }
+
+    void engine(Engine& engine) {
+        const std::pair<std::string_view, std::int64_t Engine::*> counts[] = {{"block_tokens", &Engine::block},
+                                                                              {"max_batch", &Engine::max_batch},
+                                                                              {"chunk_tokens", &Engine::chunk},
+                                                                              {"graph_batch", &Engine::graph_batch}};
+        each("engine.", [&](std::string_view key, const RuntimeEntry& entry) {
+            const double value = number(entry.value).value_or(0);
+            if (key == "memory_share" || key == "free_share") {
+                if (!(value > 0 && value <= 1)) add(entry, "will not do", "use a share of at most 1");
+                return (key == "free_share" ? engine.free_share : engine.memory_share) = value, true;
+            }
+            for (const auto& [word, field] : counts) {
+                if (word != key) continue;
+                if (!(value >= 1 && value <= 1e9)) add(entry, "will not do", "use a whole number of at least 1");
+                return engine.*field = static_cast<std::int64_t>(value), true;
+            }
             return false;
         });
     }

@@ -47,7 +47,7 @@ std::int64_t cached_tokens(const ServingPoint& one, const Device& device) {
 }
 
 /// The points and the limit of one tensor split.
-void add_split(Serving& serving, const Shape& shape, Workload work, const Pricer& pricer) {
+void add_split(Serving& serving, const Shape& shape, Workload work, const Pricer& pricer, const ServingSpace& space) {
     constexpr std::int64_t most_requests = 1024;
     const Seconds first_token = price_phase(shape, work, Phase::Prefill, pricer).sum.time;
     const auto point_at = [&](std::int64_t batch) {
@@ -57,13 +57,14 @@ void add_split(Serving& serving, const Shape& shape, Workload work, const Pricer
         return point;
     };
     Serving::Limit limit{work.parallel.tp, 0, largest_micro_batch(shape, work, pricer), 0};
-    for (std::int64_t batch = 1; batch <= most_requests; batch *= 2) {
+    const auto first = space.batch.value_or(1);
+    for (std::int64_t batch = first; batch <= (space.batch ? first : most_requests); batch *= 2) {
         const ServingPoint point = point_at(batch);
-        if (batch == 1) limit.cached_tokens = cached_tokens(point, pricer.device());
+        if (batch == first) limit.cached_tokens = cached_tokens(point, pricer.device());
         if (limit.compute_batch == 0 && point.bound == Bound::Compute) limit.compute_batch = batch;
         if (point.fits) serving.points.push_back(point);
     }
-    if (limit.full_batch > 0 && serving.points.back().batch != limit.full_batch) {
+    if (limit.full_batch > 0 && !space.batch && serving.points.back().batch != limit.full_batch) {
         serving.points.push_back(point_at(limit.full_batch));
     }
     serving.limits.push_back(limit);
@@ -71,13 +72,14 @@ void add_split(Serving& serving, const Shape& shape, Workload work, const Pricer
 
 }  // namespace
 
-Serving serve(const Shape& shape, const Workload& base, const Pricer& pricer) {
+Serving serve(const Shape& shape, const Workload& base, const Pricer& pricer, const ServingSpace& space) {
     Serving serving;
     Workload work = base;
     work.phase = Phase::Decode;
     work.batch = 1;
     for (work.parallel.tp = 1; work.parallel.tp <= pricer.device().node_size; work.parallel.tp *= 2) {
-        if (validate(shape, work).empty()) add_split(serving, shape, work, pricer);
+        if (space.tp && *space.tp != work.parallel.tp) continue;
+        if (validate(shape, work).empty()) add_split(serving, shape, work, pricer, space);
     }
     return serving;
 }

@@ -176,13 +176,28 @@ std::optional<std::int64_t> CsvCells::optional_integer(std::string_view column, 
     return std::nullopt;
 }
 
-double CsvCells::positive(std::string_view column) {
-    const std::string_view seen = text(column);
+namespace {
+
+std::optional<double> number_in(std::string_view seen) {
     double value = 0.0;
     const auto [end, fault] = std::from_chars(seen.data(), seen.data() + seen.size(), value);
     const bool whole = fault == std::errc{} && end == seen.data() + seen.size();
-    if (whole && std::isfinite(value) && value > 0.0) return value;
+    return whole && std::isfinite(value) ? std::optional(value) : std::nullopt;
+}
+
+}  // namespace
+
+double CsvCells::positive(std::string_view column) {
+    const double value = number_in(text(column)).value_or(0.0);
+    if (value > 0.0) return value;
     refuse(column, "a positive number");
+    return 0.0;
+}
+
+double CsvCells::not_negative(std::string_view column) {
+    const double value = number_in(text(column)).value_or(-1.0);
+    if (value >= 0.0) return value;
+    refuse(column, "a number of at least 0");
     return 0.0;
 }
 

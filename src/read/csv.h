@@ -44,7 +44,8 @@ public:
     std::int64_t integer(std::string_view column, Range range);  ///< required; 0 after a problem
     std::optional<std::int64_t> optional_integer(std::string_view column, Range range);
 
-    double positive(std::string_view column);  ///< required, finite and above 0; 0 after a problem
+    double positive(std::string_view column);      ///< required, finite and above 0; 0 after a problem
+    double not_negative(std::string_view column);  ///< the same, or 0
 
     std::string label(std::string_view column) const { return std::string(text(column)); }  ///< any words
 

@@ -109,7 +109,7 @@ TEST(ShapeFile, EveryKeyIsRead) {
     expected.experts = Experts{8, 2, 500, 100, 1, 3, true};
     expected.latent = Latent{7, 8, 16, 8, 12};
     EXPECT_EQ(file->shape, expected);
-    Workload workload{Phase::Decode, 3, 77, 99, Precision::Fp8, {2, 3, 4, 5, 6, 1}, RuntimeId::PyTorch};
+    Workload workload{Phase::Decode, 3, 77, 99, {}, Precision::Fp8, {2, 3, 4, 5, 6, 1}, RuntimeId::PyTorch};
     workload.attention = AttentionBackend::Unfused;
     workload.clock = Clock::Burst;
     ASSERT_TRUE(file->workload);

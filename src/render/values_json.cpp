@@ -83,6 +83,10 @@ void write_workload(JsonWriter& json, const Workload& workload) {
          {std::pair{"weights", formats.weights}, {"activations", formats.activations}, {"kv", formats.kv}}) {
         if (format) json.field(key, name_of(*format));
     }
+    if (const Prompts& prompts = workload.prompts; prompts.count > 0) {
+        json.field("prompts", prompts.count).field("prompt_tokens", prompts.tokens);
+        json.field("prompt_cached", prompts.cached);
+    }
     json.field("tp", parallel.tp).field("pp", parallel.pp).field("dp", parallel.dp).field("cp", parallel.cp);
     json.field("ep", parallel.ep).field("zero_stage", parallel.zero_stage);
     json.field("virtual_stages", parallel.virtual_stages).field("sequence_parallel", parallel.sequence_parallel);

@@ -31,8 +31,15 @@ std::string parallel_text(const Parallelism& parallel) {
 
 std::string length_text(const Workload& workload) {
     const std::int64_t cached = workload.kv_len > 0 ? workload.kv_len : workload.seq;
-    if (workload.phase == Phase::Decode) return fmt::format("{} × 1 token after {}", workload.batch, cached);
-    std::string text = fmt::format("{} × {} tokens", workload.batch, workload.seq);
+    const Prompts& prompts = workload.prompts;
+    std::string text = fmt::format("{} × 1 token after {}", workload.batch, cached);
+    if (prompts.count > 0) {
+        text +=
+            fmt::format(" with {} tokens of {} prompt{}", prompts.tokens, prompts.count, prompts.count > 1 ? "s" : "");
+        if (prompts.cached > 0) text += fmt::format(" over {}", prompts.cached);
+    }
+    if (workload.phase == Phase::Decode) return text;
+    text = fmt::format("{} × {} tokens", workload.batch, workload.seq);
     if (workload.kv_len > 0) text += fmt::format(" over {}", workload.kv_len);
     return text;
 }

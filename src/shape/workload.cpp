@@ -40,6 +40,9 @@ Problems validate(const Workload& workload) {
     for (const Bounded& number : {Bounded{"batch", workload.batch},
                                   {"seq", workload.seq},
                                   {"kv_len", workload.kv_len, 0},
+                                  {"prompts", workload.prompts.count, 0},
+                                  {"prompt_tokens", workload.prompts.tokens, workload.prompts.count},
+                                  {"prompt_cached", workload.prompts.cached, 0},
                                   {"tp", parallel.tp},
                                   {"pp", parallel.pp},
                                   {"dp", parallel.dp},
@@ -54,6 +57,13 @@ Problems validate(const Workload& workload) {
         problems.push_back({"host_scale", 0, "is not between 0 and 1000", "2 means a host that takes twice as long"});
     }
     check_formats(workload, problems);
+    const Prompts& prompts = workload.prompts;
+    if (prompts.count == 0 && prompts.tokens + prompts.cached > 0) {
+        problems.push_back({"prompts", 0, "is 0 beside tokens of prompts", "say how many prompts there are"});
+    }
+    if (prompts.count > 0 && workload.phase != Phase::Decode) {
+        problems.push_back({"prompts", 0, "are taken along by steps that decode only", "say --phase decode"});
+    }
     if (!problems.empty()) return problems;
     check_product({"batch", 0, "batch * seq is more than 2^31 tokens", "make the micro-batch smaller"},
                   CheckedCount(workload.batch) * workload.seq, problems);

@@ -1,0 +1,132 @@
+#!/usr/bin/env python3
+"""Errors of `predict serving` on a table of published figures, by source, engine, GPU and format.
+
+    bench/serving_errors.py PROGRAM TABLE.csv [--page] [--rows]
+
+TABLE.csv has the input columns of docs/serving.md and `value`, the published figure. An error is |predicted / published - 1|, a bias the mean of log(predicted / published). Rows whose
+(source, model) lies in the half that constants were set on are told from those that judge: the split is by a hash of both, fixed here. A plain roofline stands beside: weights and cache once
+through memory at the data sheet's bandwidth, or every operation at its peak, whichever takes longer, and nothing else. --page prints the tables of docs/accuracy/serving.md, --rows every row.
+"""
+import collections
+import csv
+import hashlib
+import io
+import json
+import math
+import subprocess
+import sys
+
+BYTES = {"fp32": 4, "bf16": 2, "fp16": 2, "fp8": 1, "int8": 1, "int4": 0.52, "mxfp4": 0.53, "nvfp4": 0.5625, "mxfp8": 1.03}
+
+
+def sets_constants(row):
+    """Whether the row's model and source are among those that constants were set on."""
+    return hashlib.sha256((row["source"] + row["tw_model"]).encode()).digest()[0] % 2 == 0
+
+
+def engine(row):
+    words = (row.get("software", "") + row["source"]).lower()
+    for word, name in (("trtllm", "tensorrt-llm"), ("tensorrt", "tensorrt-llm"), ("sglang", "sglang"), ("vllm", "vllm")):
+        if word in words:
+            return name
+    return "pytorch"
+
+
+class Roofline:
+    """Data-sheet bandwidth and peak, the parameters that a token needs, and its share of the cache."""
+
+    def __init__(self, program):
+        def listed(what):
+            return json.loads(subprocess.run([program, what, "--json"], capture_output=True, text=True, check=True).stdout)
+        self.models = {m["name"]: m for m in listed("models")["models"]}
+        self.devices = {d["name"]: d for d in listed("devices")["devices"]}
+
+    def predict(self, row):
+        model = self.models[row["tw_model"]]
+        device = self.devices[row["gpu"].replace("gh200-96", "gh200")]
+        tp, pp, dp = (int(row[k] or 1) for k in ("tp", "pp", "dp"))
+        gpus = tp * pp * dp
+        isl, osl = int(row["isl"]), int(row["osl"])
+        weights, active = model["params"] * BYTES[row["weights"]], model["params_active"]
+        per_token = 2 * model["layers"] * model["kv_heads"] * model["head_dim"] * BYTES[row["kv"]]
+        peaks = device["peak_flops_per_s"]
+        peak = (peaks.get("fp8") if row["activations"] not in ("bf16", "fp16") else None) or peaks.get("bf16") or 1e15
+        bandwidth, ctx = device["bandwidth_bytes_per_s"], isl + osl / 2
+        room = 0.9 * device["memory_bytes"] * gpus - weights * dp
+        batch = int(row["batch"]) if row["batch"].isdigit() else max(1, min(2048, room / (per_token * (isl + osl))))
+
+        def decode(b):
+            return max((weights * dp + b * ctx * per_token) / (bandwidth * gpus), 2 * active * b / (peak * gpus))
+        prefill = 2 * active * isl / (peak * gpus)
+        metric = row["metric"]
+        if row["batch"].startswith("rate"):
+            rate = float(row["batch"][5:-2])
+            b = 1.0
+            for _ in range(50):
+                b = min(batch, max(1.0, rate * osl * decode(b)))
+            batch = b
+        if metric == "ttft_ms":
+            return 1e3 * max(prefill, weights / (bandwidth * gpus))
+        if metric == "itl_ms":
+            return 1e3 * decode(batch)
+        if metric == "decode_tok_s_gpu":
+            return batch / decode(batch) / gpus
+        if metric == "prefill_tok_s_gpu":
+            return isl / prefill / gpus
+        time = batch * prefill + osl * decode(batch)
+        if metric == "latency_s":
+            return time
+        rate = batch * (osl + (isl if metric == "total_tok_s" else 0)) / time
+        return rate / gpus if metric == "output_tok_s_gpu" else rate
+
+
+def summary(rows):
+    """count, mean error, bias, share within the interval, the roofline's mean error."""
+    errors = [abs(r["ratio"] - 1) for r in rows]
+    inside = sum(r["low"] <= r["value"] <= r["high"] for r in rows) / len(rows)
+    bias = math.exp(sum(math.log(r["ratio"]) for r in rows) / len(rows)) - 1
+    roof = sum(abs(r["roofline"] / r["value"] - 1) for r in rows) / len(rows)
+    return len(rows), sum(errors) / len(rows), bias, inside, roof
+
+
+def table(title, rows, key):
+    groups = collections.defaultdict(list)
+    for row in rows:
+        groups[key(row)].append(row)
+    print(f"| {title} | rows | mean error | bias | within 90% | roofline's error |\n|---|---|---|---|---|---|")
+    for name in sorted(groups):
+        count, error, bias, inside, roof = summary(groups[name])
+        print(f"| {name} | {count} | {100 * error:.1f}% | {100 * bias:+.1f}% | {100 * inside:.0f}% | {100 * roof:.0f}% |")
+    print()
+
+
+def main():
+    program, path = sys.argv[1:3]
+    given = list(csv.DictReader(open(path)))
+    out = subprocess.run([program, "predict", "serving", "--from", path, "--keep-going"], capture_output=True, text=True)
+    if out.returncode != 0:
+        sys.exit(out.stderr)
+    roofline = Roofline(program)
+    rows = []
+    for row in csv.DictReader(io.StringIO(out.stdout)):
+        if not row["predicted"]:
+            continue
+        for name in ("value", "predicted", "low", "high"):
+            row[name] = float(row[name])
+        row["ratio"] = row["predicted"] / row["value"]
+        row["roofline"] = roofline.predict(row)
+        rows.append(row)
+    print(f"{len(rows)} of {len(given)} rows predicted.\n")
+    table("rows", rows, lambda r: "set constants" if sets_constants(r) else "judge")
+    judging = [r for r in rows if not sets_constants(r)]
+    for title, key in (("engine", engine), ("source", lambda r: r["source"]), ("GPU", lambda r: r["gpu"]), ("weights", lambda r: r["weights"]), ("metric", lambda r: r["metric"]),
+                       ("model", lambda r: r["tw_model"])):
+        table(title, judging if "--page" in sys.argv else rows, key)
+    if "--rows" in sys.argv:
+        for r in sorted(rows, key=lambda r: abs(math.log(r["ratio"]))):
+            print(f"{r['ratio']:.2f} {r['roofline'] / r['value']:.2f} {r['source']} {r['tw_model']} {r['gpu']} {r['weights']}/{r['kv']} {r['isl']}/{r['osl']} batch {r['batch']} tp {r['tp']} pp {r['pp']} dp {r['dp']} "
+                  f"{r['metric']} {r['value']:.5g} predicted {r['predicted']:.5g}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+// A published figure of serving, predicted: a batch, a load or everything at once is walked as the planner walks it,
+// and the metric asked for is read off.
+#include <algorithm>
+#include <cmath>
+
+#include "tilewright/served.h"
+
+namespace tilewright {
+namespace {
+
+/// Requests of an offline run by the tokens of one: as TensorRT-LLM's performance overview states them.
+std::int64_t offline_requests(std::int64_t tokens) {
+    if (tokens <= 256) return 30000;
+    if (tokens <= 3000) return 3000;
+    return tokens <= 8192 ? 1500 : 1000;
+}
+
+constexpr std::int64_t online_requests = 500;  ///< of a run at a given rate, as the same engine's benchmark sends
+
+class Figuring {
+public:
+    explicit Figuring(const ServingCase& asked)
+        : asked_(asked),
+          work_(asked.question.workload),
+          pricer_(asked.question.pricer()),
+          engine_(runtime_of(work_.runtime).engine.value_or(Engine{})),
+          table_(asked.question.shape, work_, pricer_) {
+        const Parallelism& parallel = work_.parallel;
+        groups_ = parallel.dp * parallel.pp;
+        gpus_ = static_cast<double>(parallel.tp * groups_);
+        cache_ = cache_room(asked.question.shape, work_, engine_, pricer_);
+        cache_.bytes = std::max(cache_.bytes / static_cast<double>(parallel.pp), cache_.of(asked.isl + asked.osl));
+    }
+
+    ServingFigure run() {
+        switch (asked_.metric) {
+            case ServingMetric::DecodeTokSGpu: return decoding();
+            case ServingMetric::PrefillTokSGpu: return prefilling();
+            case ServingMetric::ItlMs:
+                if (asked_.osl == 1) return one_token();
+                break;
+            default: break;
+        }
+        return figure_of(walk());
+    }
+
+private:
+    /// Requests that a group works on at once.
+    std::int64_t at_once() const {
+        if (asked_.batch) return std::max<std::int64_t>(1, ceil_div(*asked_.batch, groups_));
+        const std::int64_t fit = std::max<std::int64_t>(1, cache_.requests(asked_.isl + asked_.osl));
+        return std::min(std::max<std::int64_t>(1, engine_.max_batch / work_.parallel.pp), fit);
+    }
+
+    Served walk() {
+        LoadShape load;
+        load.isl = asked_.isl;
+        load.osl = asked_.metric == ServingMetric::TtftMs ? 1 : asked_.osl;
+        load.rate = asked_.rate.value_or(HUGE_VAL);
+        load.requests = asked_.batch.value_or(offline_requests(asked_.isl + asked_.osl));
+        load.duration = {static_cast<double>(online_requests) / load.rate};
+        Deployment deployment{groups_, {at_once(), std::max(engine_.chunk, at_once())}, cache_, 95};
+        if (asked_.batch) deployment.cache.bytes = {HUGE_VAL};  // it was run
+        return simulate(make_load(load), deployment, table_);
+    }
+
+    ServingFigure figure_of(const Served& served) const {
+        const auto tokens = static_cast<double>(served.output_tokens);
+        switch (asked_.metric) {
+            case ServingMetric::OutputTokSGpu: return rate_of(served, tokens / gpus_);
+            case ServingMetric::TotalTokS: return rate_of(served, tokens + static_cast<double>(served.input_tokens));
+            case ServingMetric::TtftMs: return time_of(served, served.ttft_s.mean * 1e3);
+            case ServingMetric::ItlMs: return time_of(served, served.tpot_s.mean * 1e3);
+            case ServingMetric::LatencyS: return time_of(served, served.makespan.value);
+            default: return rate_of(served, tokens);
+        }
+    }
+    ServingFigure rate_of(const Served& served, double tokens) const {
+        const double rate = tokens / served.makespan.value;
+        return {rate, rate / served.high, rate / served.low, table_.evidence()};
+    }
+    ServingFigure time_of(const Served& served, double time) const {
+        return {time, time * served.low, time * served.high, table_.evidence()};
+    }
+
+    ServingFigure decoding() {
+        EngineStep step;
+        step.sequences = at_once();
+        step.context = static_cast<double>(asked_.isl) + static_cast<double>(asked_.osl) / 2;
+        return rate_of_step(step, static_cast<double>(step.sequences));
+    }
+    ServingFigure prefilling() {
+        EngineStep step;
+        step.prompts = asked_.batch ? at_once() : std::max<std::int64_t>(1, engine_.chunk / asked_.isl);
+        step.prompt_tokens = step.prompts * asked_.isl;
+        return rate_of_step(step, static_cast<double>(step.prompt_tokens));
+    }
+    ServingFigure rate_of_step(const EngineStep& step, double tokens) {
+        const EngineStepTime time = table_(step);
+        const double each = tokens * static_cast<double>(groups_) / gpus_;
+        return {each / time.time.value, each / time.high.value, each / time.low.value, table_.evidence()};
+    }
+    ServingFigure one_token() {
+        EngineStep step;
+        step.sequences = at_once();
+        step.context = static_cast<double>(asked_.isl);
+        const EngineStepTime time = table_(step);
+        return {time.time.value * 1e3, time.low.value * 1e3, time.high.value * 1e3, table_.evidence()};
+    }
+
+    const ServingCase& asked_;
+    const Workload& work_;
+    Pricer pricer_;
+    Engine engine_;
+    StepTable table_;
+    std::int64_t groups_ = 1;
+    double gpus_ = 1;
+    CacheRoom cache_;
+};
+
+}  // namespace
+
+ServingFigure predict_serving(const ServingCase& asked) { return Figuring(asked).run(); }
+
+}  // namespace tilewright

@@ -1,0 +1,33 @@
+// Requests that nobody recorded: Poisson arrivals from a fixed seed, the same on every machine.
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "tilewright/serve.h"
+
+namespace tilewright {
+
+std::vector<Request> make_load(const LoadShape& shape) {
+    const auto cached = static_cast<std::int64_t>(std::floor(shape.prefix_hits * static_cast<double>(shape.isl)));
+    Request request{{}, shape.isl, shape.osl, std::min(cached, shape.isl - 1)};
+    std::vector<Request> load;
+    if (std::isinf(shape.rate)) {
+        load.assign(static_cast<std::size_t>(shape.requests), request);
+        return load;
+    }
+    std::mt19937_64 bits(shape.seed);
+    const auto share = [&bits] { return (static_cast<double>(bits() >> 11) + 0.5) * 0x1p-53; };
+    for (double at = -std::log(share()) / shape.rate; at < shape.duration.value; at -= std::log(share()) / shape.rate) {
+        request.arrival = {at};
+        load.push_back(request);
+    }
+    return load;
+}
+
+double Speculation::tokens_per_step() const {
+    double tokens = 1, chance = 1;
+    for (std::int64_t i = 0; i < drafts; ++i) tokens += chance *= acceptance;
+    return tokens;
+}
+
+}  // namespace tilewright
