@@ -129,6 +129,7 @@ struct ServingPoint {
     std::int64_t tp = 1, batch = 1, context = 0;
     Seconds first_token;   ///< prefill of one prompt as long as the context
     Seconds output_token;  ///< one decoded token for every request
+    Seconds low, high;     ///< 90% interval of that
     double tokens_per_s_per_gpu = 0;
     Bound bound = Bound::Memory;  ///< of the products
     Memory memory;

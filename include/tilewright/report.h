@@ -62,6 +62,7 @@ struct RooflinePoint {
     FlopsPerSecond rate;
     double share = 0.0;   ///< of the step
     bool counted = true;  ///< false: the operations are nominal
+    Cost cost;            ///< of one launch
 };
 
 struct Roofline {

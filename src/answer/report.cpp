@@ -76,7 +76,8 @@ Roofline roofline(const GraphCost& step, const Pricer& pricer, Precision precisi
                                work / bytes,
                                {work / priced.cost.time.value},
                                priced.total / step.sum.time,
-                               !std::holds_alternative<Stream>(priced.op.work)});
+                               !std::holds_alternative<Stream>(priced.op.work),
+                               priced.cost});
     }
     return roof;
 }

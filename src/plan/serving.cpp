@@ -29,6 +29,8 @@ ServingPoint point_of(const Shape& shape, const Workload& work, const Pricer& pr
     point.context = work.seq;
     const GraphCost decode = price_phase(shape, work, Phase::Decode, pricer);
     point.output_token = decode.sum.time;
+    point.low = decode.sum.low;
+    point.high = decode.sum.high;
     point.bound = bound_of_products(decode);
     point.tokens_per_s_per_gpu =
         static_cast<double>(work.batch) / point.output_token.value / static_cast<double>(work.parallel.tp);

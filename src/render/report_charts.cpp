@@ -221,10 +221,10 @@ Chart roofline_chart(const Roofline& roofline, const std::string& device) {
             if (point.component != component) continue;
             series.x.push_back(point.intensity);
             series.y.push_back(point.rate.value / 1e12);
-            series.notes.push_back(fmt::format("{}: {}{}\n{} FLOP per byte, {} of the step", point.kernel,
-                                               rate_text(point.rate),
-                                               point.counted ? "" : " (one operation an element)",
-                                               digits3(point.intensity), percent_text(point.share)));
+            series.notes.push_back(fmt::format(
+                "{}: {}{}\n{} FLOP per byte, {} of the step\n{} ({}), bound by {}", point.kernel, rate_text(point.rate),
+                point.counted ? "" : " (one operation an element)", digits3(point.intensity), percent_text(point.share),
+                time_text(point.cost.time), interval_text(point.cost.low, point.cost.high), name_of(point.cost.bound)));
         }
         chart.series.push_back(std::move(series));
     }

@@ -102,6 +102,8 @@ Serving serving() {
             point.first_token = {0.1};
             const double requests = static_cast<double>(point.batch), gpus = static_cast<double>(limit.tp);
             point.output_token = {(4e-3 + 1e-4 * requests) / gpus + 1e-3};
+            point.low = point.output_token;
+            point.high = 2.0 * point.output_token;
             point.tokens_per_s_per_gpu = requests / point.output_token.value / gpus;
             point.bound = point.batch >= 256 ? Bound::Compute : Bound::Memory;
             made.points.push_back(point);

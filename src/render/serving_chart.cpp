@@ -15,11 +15,12 @@ constexpr double in_ms = 1e3;
 
 std::string point_note(const ServingPoint& point) {
     return fmt::format(
-        "tp {}, {} request{} of {} tokens\n{} per output token, {} to the first\n{} tokens/s per GPU\n"
+        "tp {}, {} request{} of {} tokens\n{} per output token ({}), {} to the first\n{} tokens/s per GPU\n"
         "{} of memory; products bound by {}",
         point.tp, grouped_text(static_cast<double>(point.batch)), point.batch == 1 ? "" : "s",
-        grouped_text(static_cast<double>(point.context)), time_text(point.output_token), time_text(point.first_token),
-        grouped_text(point.tokens_per_s_per_gpu), bytes_text(point.memory.total), name_of(point.bound));
+        grouped_text(static_cast<double>(point.context)), time_text(point.output_token),
+        interval_text(point.low, point.high), time_text(point.first_token), grouped_text(point.tokens_per_s_per_gpu),
+        bytes_text(point.memory.total), name_of(point.bound));
 }
 
 void push(Series& series, const ServingPoint& point) {

@@ -206,6 +206,7 @@ void write_serving(JsonWriter& json, const Serving& serving) {
     for (const ServingPoint& point : serving.points) {
         json.object().field("tp", point.tp).field("batch", point.batch).field("context", point.context);
         json.field("first_token_s", point.first_token.value).field("output_token_s", point.output_token.value);
+        json.field("low_s", point.low.value).field("high_s", point.high.value);
         json.field("tokens_per_s_per_gpu", point.tokens_per_s_per_gpu).field("bound", name_of(point.bound));
         json.field("memory_bytes", point.memory.total.value).end();
     }
