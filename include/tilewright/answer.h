@@ -179,10 +179,9 @@ Result<std::vector<std::string>> padding_notes(const Shape& shape, const Workloa
 struct PlanQuestion {
     Question question;  ///< its workload says what all plans share
     PlanSpace space;
-    std::optional<MasterWeights> master{};  ///< empty: fp32, as trainers keep them
-    std::optional<double> tokens;           ///< to train on; empty: as many as its size asks for
-    std::optional<double> hour_price;       ///< of one GPU
-    std::string cluster;                    ///< empty when only a GPU was named
+    std::optional<double> tokens;      ///< to train on; empty: as many as its size asks for
+    std::optional<double> hour_price;  ///< of one GPU
+    std::string cluster;               ///< empty when only a GPU was named
 };
 
 struct PlanAnswer {

@@ -29,10 +29,11 @@ enum class StepTerm {
     ParameterGather,
     Contention,
     Stragglers,
+    Host,
     Accumulation,
     Optimizer
 };
-inline constexpr int step_term_count = 16;
+inline constexpr int step_term_count = 17;
 template <>
 inline constexpr std::array<NameTable<StepTerm>, step_term_count> names<StepTerm>{
     {{"forward", StepTerm::Forward},
@@ -49,6 +50,7 @@ inline constexpr std::array<NameTable<StepTerm>, step_term_count> names<StepTerm
      {"parameter gather", StepTerm::ParameterGather},
      {"contention", StepTerm::Contention},
      {"stragglers", StepTerm::Stragglers},
+     {"host", StepTerm::Host},
      {"accumulation", StepTerm::Accumulation},
      {"optimizer", StepTerm::Optimizer}}};
 
@@ -61,7 +63,7 @@ struct StepShare {
 /// One optimizer step on all GPUs. The exposed shares add up to `time`.
 struct Step {
     Seconds time;
-    Seconds low;  ///< 90% interval of the kernels; the schedule adds none
+    Seconds low;  ///< 90% interval of kernels and host; the schedule adds none
     Seconds high;
     std::array<StepShare, step_term_count> terms{};
     Memory memory;  ///< of the GPU that needs most
@@ -92,9 +94,17 @@ struct PlanSpace {
     std::size_t keep = 5;
 };
 
+/// A term in which a plan spends more than the best one, as a share of the best one's step.
+struct TermLoss {
+    StepTerm term;
+    double share = 0;
+};
+
 struct Plan {
     Workload workload;
     Step step;
+    double tokens_per_s_per_gpu = 0;
+    std::vector<TermLoss> loses_in{};  ///< the two that cost most against the best plan; none of it in the best
 };
 
 struct PlanResult {

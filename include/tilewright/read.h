@@ -50,6 +50,13 @@ Result<Cluster> read_cluster(std::string_view bytes, const std::string& where);
 /// Our TOML form of a runtime (docs/runtimes.md).
 Result<Runtime> read_runtime(std::string_view bytes, const std::string& where);
 
+/// "300", "4M", "1.5T": k, M, B (or G) and T are thousands of each other.
+std::optional<double> read_amount(std::string_view text);
+
+/// Sequences of a batch: "1024", or "4M-tokens", which `seq` divides; of tokens k and M are 2^10 and 2^20, as batches
+/// are made.
+Result<std::int64_t> read_batch(std::string_view text, std::int64_t seq, const std::string& where);
+
 /// Samples as JSON Lines. Their sizes are checked against the columns of their op. A last line without a newline that
 /// does not parse is a torn one; any other bad line is a problem.
 Result<SampleFile> read_samples(std::string_view text, const std::string& where);

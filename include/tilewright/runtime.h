@@ -141,6 +141,8 @@ struct RuntimeTraits {
     Logits logits = Logits::All;       ///< of a prompt
     AttentionForm attention = AttentionForm::Fused;
     AttentionForm grouped_attention = AttentionForm::Fused;  ///< where several query heads share a key head
+    MasterWeights master = MasterWeights::None;              ///< that training keeps unless told otherwise
+    double spread = 1.0;             ///< within which nine in ten steps are known, beside the prices of their kernels
     std::int64_t forward_views = 0;  ///< ops of a layer that the host runs and that launch nothing
     std::int64_t backward_views = 0;
     std::array<std::optional<StepKernels>, listed_step_count> steps;
@@ -236,6 +238,9 @@ RuntimeId add_runtime(Runtime runtime);
 
 /// By name; also "eager" and "compiled".
 std::optional<RuntimeId> find_runtime(std::string_view name);
+
+/// The copy of the parameters that the workload's runtime trains with unless told otherwise.
+MasterWeights usual_master(const Workload& workload);
 
 /// What lowering follows for this family of models.
 const RuntimeTraits& traits_of(const Workload& workload, std::string_view family = {});

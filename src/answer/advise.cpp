@@ -103,9 +103,7 @@ SearchAnswer search(const SearchQuestion& asked, const Search& prepared, const W
 PlanAnswer plan(const PlanQuestion& asked) {
     const Question& about = asked.question;
     PlanAnswer answer{about.shape, about.device, asked.cluster, asked.space.gpus, {}, {}, asked.hour_price, {}};
-    Workload base = about.workload;
-    base.master = asked.master.value_or(MasterWeights::Fp32);
-    answer.found = plan(about.shape, base, asked.space, about.pricer());
+    answer.found = plan(about.shape, about.workload, asked.space, about.pricer());
     if (answer.found.plans.empty()) return answer;
     const double tokens = asked.tokens.value_or(chinchilla_tokens(about.shape));
     answer.budget = budget_of(answer.found.plans.front().step, answer.gpus, tokens);

@@ -59,15 +59,15 @@ public:
         return time;
     }
 
-    /// With kernels as `bound` of their interval says, and a host that takes `scale` times as long.
-    Timeline timeline(Seconds Cost::*bound, double scale) const {
+    /// With both clocks so many times as long.
+    Timeline timeline(Pacing pacing) const {
         std::vector<Launch> launches;
         launches.reserve(capture_.calls.size());
         for (const CapturedCall& call : capture_.calls) {
             const Distinct& op = of(call);
-            launches.push_back({host_time(op, call.pass) * scale, {}, op.host == HostWork::Wait});
+            launches.push_back({host_time(op, call.pass) * pacing.host, {}, op.host == HostWork::Wait});
             for (std::size_t i = 0; i < op.count; ++i) {
-                const Seconds gpu = cost_.ops[op.first + i].cost.*bound;
+                const Seconds gpu = cost_.ops[op.first + i].cost.time * pacing.gpu;
                 if (i == 0) launches.back().gpu = gpu;
                 if (i > 0) launches.push_back({{}, gpu});
             }
@@ -192,9 +192,11 @@ CapturePrediction predict(const CaptureQuestion& question) {
     prediction.launches = cost.launches;
     list_kernels(priced, prediction);
     prediction.modules = by_module(capture, priced);
-    prediction.timeline = priced.timeline(&Cost::time, question.host_scale);
-    prediction.low = priced.timeline(&Cost::low, question.host_scale / question.host.spread).time;
-    prediction.high = priced.timeline(&Cost::high, question.host_scale * question.host.spread).time;
+    const Interval within = interval_of(cost.sum, {});
+    const double host = question.host_scale, spread = question.host.spread;
+    prediction.timeline = priced.timeline({1.0, host});
+    prediction.low = priced.timeline({within.low, host / spread}).time;
+    prediction.high = priced.timeline({within.high, host * spread}).time;
     const Seconds time = prediction.timeline.time;
     prediction.host_bound = prediction.timeline.idle > time * idle_share;
     const auto sequences = static_cast<double>(capture.batch);

@@ -75,25 +75,25 @@ bool is_split(const Workload& workload) {
 
 constexpr double idle_of_host_bound = 0.1;
 
-/// The step on both clocks. A layer is what the GPU computes. Where GPUs or micro-batches share the step, the host
-/// issues every micro-batch, and whichever takes longer is the step.
+/// The step on both clocks. A layer is what the GPU computes. Where GPUs or micro-batches share the step, its
+/// terms contain what the host adds.
 void take_clocks(Prediction& prediction) {
     const Workload& workload = prediction.workload;
     const Cost& sum = prediction.kernels.sum;
-    const double spread = runtime_of(workload.runtime).host.spread;
     const StepTime step = step_time(prediction.kernels, prediction.shape, workload);
     prediction.host_time = step.timeline.host_time;
     if (prediction.scope == Scope::Layer) {
         prediction.host_time = {};
         prediction.time = prediction.gpu_busy = sum.time;
-        prediction.low = sum.low;
-        prediction.high = sum.high;
+        const Interval within = interval_of(sum, traits_of(workload, prediction.shape.family));
+        prediction.low = sum.time * within.low;
+        prediction.high = sum.time * within.high;
     } else if (const std::optional<Step>& split = prediction.split) {
         prediction.host_time = step.timeline.host_time * static_cast<double>(workload.micro_batches);
-        prediction.gpu_busy = split->time;
-        prediction.time = steady_time(split->time, prediction.host_time);
-        prediction.low = steady_time(split->low, prediction.host_time / spread);
-        prediction.high = steady_time(split->high, prediction.host_time * spread);
+        prediction.gpu_busy = split->time - split->term(StepTerm::Host).exposed;
+        prediction.time = split->time;
+        prediction.low = split->low;
+        prediction.high = split->high;
     } else {
         prediction.gpu_busy = step.timeline.gpu_busy;
         prediction.time = step.timeline.time;

@@ -139,17 +139,6 @@ std::optional<std::int64_t> parse_length(std::string_view text) {
     return *count * unit;
 }
 
-std::optional<double> parse_amount(std::string_view text) {
-    constexpr std::pair<char, double> units[] = {{'k', 1e3}, {'K', 1e3}, {'M', 1e6},
-                                                 {'B', 1e9}, {'G', 1e9}, {'T', 1e12}};
-    for (const auto& [letter, factor] : units) {
-        if (!text.ends_with(letter)) continue;
-        const std::optional<double> number = parse_real(text.substr(0, text.size() - 1));
-        return number ? std::optional(*number * factor) : std::nullopt;
-    }
-    return parse_real(text);
-}
-
 std::optional<double> parse_real(std::string_view text) {
     double value = 0.0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);

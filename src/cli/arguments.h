@@ -73,6 +73,5 @@ std::vector<std::string> split(std::string_view text, char separator);
 std::optional<std::int64_t> parse_count(std::string_view text);
 std::optional<std::int64_t> parse_length(std::string_view text);  ///< "8k": k is 1,024
 std::optional<double> parse_real(std::string_view text);          ///< finite only
-std::optional<double> parse_amount(std::string_view text);        ///< "300", "4M", "1.5T": k, M, B (or G), T
 
 }  // namespace tilewright::cli

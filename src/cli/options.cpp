@@ -127,13 +127,14 @@ const std::vector<WorkloadFlag>& workload_table() {
          set_size<&Workload::micro_batches>},
         {{"--recompute", choices<Recompute>(), "what the backward pass computes again (none)", Kind::Choice},
          set_word<&Workload::recompute>},
-        {{"--master", choices<MasterWeights>(), "the optimizer's own copy of the parameters (none)", Kind::Choice},
+        {{"--master", choices<MasterWeights>(), "the optimizer's own copy of the parameters (as the runtime trains)",
+          Kind::Choice},
          set_word<&Workload::master>},
         {{"--overlap", choices<Overlap>(), "collectives that run beside products (data)", Kind::Choice},
          set_word<&Workload::overlap>},
         {{"--runtime", "NAME|FILE",
-          "the software that runs it, as `tilewright runtimes` lists it or a file (pytorch in training, vllm in "
-          "serving)",
+          "the software that runs it, as `tilewright runtimes` lists it or a file (pytorch in training, in a plan "
+          "megatron; vllm in serving)",
           Kind::Text},
          [](const Arguments& arguments, std::string_view flag, Workload& workload) {
              workload.runtime = find_runtime(*arguments.text(flag)).value_or(workload.runtime);
@@ -283,6 +284,12 @@ void apply_workload_flags(const Arguments& arguments, Workload& workload) {
     for (const WorkloadFlag& known : all_workload_flags()) {
         if (arguments.has(known.flag.name)) known.set(arguments, known.flag.name, workload);
     }
+    if (arguments.has("--runtime")) run_by(workload, workload.runtime, arguments);
+}
+
+void run_by(Workload& workload, RuntimeId runtime, const Arguments& arguments) {
+    workload.runtime = runtime;
+    if (!arguments.has("--master") && workload.phase == Phase::Train) workload.master = usual_master(workload);
 }
 
 void apply_shape_flags(const Arguments& arguments, Shape& shape) {

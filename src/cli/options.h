@@ -19,6 +19,9 @@ FlagGroup shape_flags();
 FlagGroup output_flags();  ///< --json and --help
 
 /// Sets what the flags say; values are checked later, by `validate`.
+/// By this software, with the master weights that it trains with unless --master says otherwise.
+void run_by(Workload& workload, RuntimeId runtime, const Arguments& arguments);
+
 void apply_workload_flags(const Arguments& arguments, Workload& workload);
 
 /// Overrides dimensions and switches; the name grows by the flags used, so that it stays a command line.

@@ -11,25 +11,6 @@
 namespace tilewright::cli {
 namespace {
 
-/// "1024", or "4M-tokens", which are divided by the sequence; of tokens k and M are 2^10 and 2^20, as batches are made.
-Result<std::int64_t> sequences_of(const std::string& text, std::int64_t seq) {
-    const Problem bad{"--global-batch", 0, "'" + text + "' is no batch", "say 1024 for sequences, or 4M-tokens"};
-    std::string number = text;
-    const bool tokens = number.ends_with("-tokens");
-    if (tokens) number.resize(number.size() - std::string_view("-tokens").size());
-    if (!tokens && !parse_count(number) && parse_amount(number)) {
-        return Problem{"--global-batch", 0, "'" + text + "' may be tokens or sequences",
-                       "say " + text + "-tokens for tokens, or a plain number such as 1024 for sequences"};
-    }
-    std::optional<double> amount = parse_amount(number);
-    if (!amount || *amount < 1.0) return bad;
-    if (tokens && number.ends_with('M')) *amount *= 1048576.0 / 1e6;
-    if (tokens && (number.ends_with('k') || number.ends_with('K'))) *amount *= 1024.0 / 1e3;
-    const double sequences = tokens ? std::round(*amount / static_cast<double>(seq)) : *amount;
-    if (sequences < 1.0 || sequences > 2147483648.0) return bad;
-    return static_cast<std::int64_t>(sequences);
-}
-
 template <class T>
 void fix(const Arguments& arguments, const char* flag, std::vector<T>& list) {
     if (const auto value = arguments.count(flag)) list = {static_cast<T>(*value)};
@@ -48,7 +29,8 @@ Result<PlanSpace> space_of(const Arguments& arguments, const Workload& base) {
     space.gpus = arguments.count("--gpus").value_or(8);
     space.keep = static_cast<std::size_t>(std::max<std::int64_t>(1, arguments.count("--keep").value_or(5)));
     if (space.gpus < 1) return Problem{"--gpus", 0, "must be at least 1", "say how many GPUs there are"};
-    const Result<std::int64_t> batch = sequences_of(arguments.text("--global-batch").value_or("4M-tokens"), base.seq);
+    const Result<std::int64_t> batch =
+        read_batch(arguments.text("--global-batch").value_or("4M-tokens"), base.seq, "--global-batch");
     if (!batch) return batch.problems();
     space.global_batch = *batch;
     return space;
@@ -58,10 +40,10 @@ Result<int> plan_training(const Arguments& arguments, Question question, Session
     const Result<PlanSpace> space = space_of(arguments, question.workload);
     if (!space) return space.problems();
     const auto text = arguments.text("--tokens");
-    const std::optional<double> tokens = text ? parse_amount(*text) : std::nullopt;
+    const std::optional<double> tokens = text ? read_amount(*text) : std::nullopt;
     if (text && !tokens) return Problem{"--tokens", 0, "'" + *text + "' is no number of tokens", "say 300B or 2T"};
-    const PlanAnswer answer = plan({std::move(question), *space, arguments.choice<MasterWeights>("--master"), tokens,
-                                    arguments.real("--price"), arguments.text("--cluster").value_or("")});
+    const PlanAnswer answer = plan(
+        {std::move(question), *space, tokens, arguments.real("--price"), arguments.text("--cluster").value_or("")});
     session.out = arguments.has("--json") ? render::plan_json(answer) : render::plan_text(answer, session.out_style);
     return answer.found.plans.empty() ? exit_findings : exit_fine;
 }
@@ -115,7 +97,10 @@ Result<int> run_plan(const Arguments& arguments, Session& session) {
     if (bad.empty() && batches) bad = refuse_flags(arguments, not_of_batches, "when batches are served, not a load");
     if (!bad.empty()) return bad;
     if (serves_load(arguments)) return plan_serving(arguments, std::move(*question), session);
-    if (question->workload.phase == Phase::Train) return plan_training(arguments, std::move(*question), session);
+    if (question->workload.phase == Phase::Train) {
+        if (!arguments.has("--runtime")) run_by(question->workload, RuntimeId::Megatron, arguments);
+        return plan_training(arguments, std::move(*question), session);
+    }
     return plan_batches(arguments, *question, session);
 }
 

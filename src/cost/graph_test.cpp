@@ -52,6 +52,25 @@ TEST(Pricer, SharesWhatItWasMadeOf) {
     EXPECT_LE(burst.price(large).time, pricer.price(large).time);
 }
 
+/// Errors of different kernels even out in part; those of one kernel launched many times do not.
+TEST(Graph, IsKnownBetterThanItsKernels) {
+    const Pricer pricer(h200(), assumed_profile(h200()));
+    const GraphCost cost = price(paper_layer(32), pricer);
+    Seconds low, high;
+    for (const PricedOp& priced : cost.ops) {
+        low += priced.cost.low * static_cast<double>(priced.op.count);
+        high += priced.cost.high * static_cast<double>(priced.op.count);
+    }
+    EXPECT_GT(cost.sum.low, low);
+    EXPECT_LT(cost.sum.high, high);
+    EXPECT_LT(cost.sum.low, cost.sum.time);
+    OpGraph many;
+    many.ops.push_back(paper_layer(32).ops.front());
+    const Cost one = price(many, pricer).sum;
+    many.ops.front().count = 40;
+    EXPECT_NEAR(price(many, pricer).sum.high / one.high, 40.0, 1e-9);
+}
+
 TEST(Graph, SumsItsKernels) {
     const Pricer pricer(h200(), assumed_profile(h200()));
     OpGraph graph = paper_layer(32);

@@ -9,10 +9,16 @@
 namespace tilewright {
 namespace {
 
-constexpr std::size_t built_in_count = static_cast<std::size_t>(RuntimeId::Own);
-constexpr std::size_t most = 32;  ///< with a user's own
+constexpr std::size_t built_in_count = static_cast<std::size_t>(RuntimeId::Own);  ///< known by an enumerator
+constexpr std::size_t most = 32;                                                  ///< with a user's own
 
-/// Built in the order of `RuntimeId`; room for all, so that references stay good.
+Runtime built_in(const RuntimeLines& file) {
+    Result<Runtime> read = read_runtime(file.entries, file.name, std::string(file.name) + ".toml");
+    assert(read && "a built-in runtime is readable");
+    return std::move(*read);
+}
+
+/// Built in the order of `RuntimeId`, then those known by name alone; room for all, so that references stay good.
 std::vector<Runtime>& table() {
     static std::vector<Runtime> runtimes = [] {
         std::vector<Runtime> all;
@@ -20,13 +26,13 @@ std::vector<Runtime>& table() {
         for (std::size_t i = 0; i < built_in_count; ++i) {
             const std::string_view name = names<RuntimeId>[i].first;
             for (const RuntimeLines& file : runtime_lines()) {
-                if (file.name != name) continue;
-                Result<Runtime> read = read_runtime(file.entries, name, std::string(name) + ".toml");
-                assert(read && "a built-in runtime is readable");
-                all.push_back(std::move(*read));
+                if (file.name == name) all.push_back(built_in(file));
             }
         }
         assert(all.size() == built_in_count && "every runtime of the table has a file in data/runtimes");
+        for (const RuntimeLines& file : runtime_lines()) {
+            if (!find_named<RuntimeId>(file.name)) all.push_back(built_in(file));
+        }
         return all;
     }();
     return runtimes;
@@ -59,6 +65,8 @@ RuntimeId add_runtime(Runtime runtime) {
     all.push_back(std::move(runtime));
     return static_cast<RuntimeId>(all.size() - 1);
 }
+
+MasterWeights usual_master(const Workload& workload) { return runtime_of(workload.runtime).traits.master; }
 
 const RuntimeTraits& traits_of(const Workload& workload, std::string_view family) {
     const Runtime& runtime = runtime_of(workload.runtime);

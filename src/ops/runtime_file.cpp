@@ -86,6 +86,11 @@ bool set_field(RuntimeTraits& traits, std::string_view text, std::string& expect
         const auto value = find_named<Type>(text);
         if (!value) return false;
         field = *value;
+    } else if constexpr (std::is_same_v<Type, double>) {
+        expected = "a factor of at least 1";
+        const auto value = number(text);
+        if (!value || *value < 1) return false;
+        field = *value;
     } else {
         expected = "a count";
         const auto value = number(text);
@@ -124,6 +129,8 @@ constexpr TraitKey trait_keys[] = {
     {"logits", set_field<&RuntimeTraits::logits>},
     {"attention", set_field<&RuntimeTraits::attention>},
     {"grouped_attention", set_field<&RuntimeTraits::grouped_attention>},
+    {"master", set_field<&RuntimeTraits::master>},
+    {"spread", set_field<&RuntimeTraits::spread>},
     {"forward_views", set_field<&RuntimeTraits::forward_views>},
     {"backward_views", set_field<&RuntimeTraits::backward_views>},
 };

@@ -60,8 +60,11 @@ Pieces price_pieces(const Shape& shape, const Workload& workload, const Pricer& 
     pieces.flops = model_flops(shape, whole).value;
     pieces.computed_flops = cost.flops.value;
     pieces.energy_j = cost.sum.energy_j * cost.clock * cost.clock;
-    pieces.low = cost.sum.low / cost.sum.time;
-    pieces.high = cost.sum.high / cost.sum.time;
+    pieces.within = interval_of(cost.sum, traits_of(whole, shape.family));
+    for (const auto& [name, mode] : names<Recompute>) {
+        whole.recompute = mode;
+        pieces.host[static_cast<std::size_t>(mode)] = host_load(lower(shape, whole), shape, whole);
+    }
     pieces.evidence = cost.sum.evidence;
     const double tokens =
         static_cast<double>(whole.batch) * static_cast<double>(ceil_div(whole.seq, whole.parallel.cp));

@@ -2,6 +2,7 @@
 // layers on one GPU, priced once for every split over tensor, context and expert ranks.
 #pragma once
 
+#include "tilewright/host.h"
 #include "tilewright/plan.h"
 
 namespace tilewright::planning {
@@ -26,7 +27,8 @@ struct Pieces {
     std::array<double, recompute_count> again_flops{};  ///< by one of these GPUs
     double energy_j = 0;                                ///< of one micro-batch, above idle
     double hand_over_bytes = 0;                         ///< from one pipeline stage to the next
-    double low = 1, high = 1;                           ///< the interval's ends over the time
+    Interval within;                                    ///< the ends of the kernels' interval over their time
+    std::array<HostLoad, recompute_count> host{};       ///< of one micro-batch, by what is computed again
     Evidence evidence = Evidence::Assumed;
 };
 

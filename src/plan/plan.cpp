@@ -32,7 +32,22 @@ public:
         std::stable_sort(sorted.begin(), sorted.end(),
                          [](const Plan& a, const Plan& b) { return a.step.time < b.step.time; });
         if (sorted.size() > keep) sorted.resize(keep);
+        for (Plan& plan : sorted) compare(plan, sorted.front().step);
         return sorted;
+    }
+
+    static void compare(Plan& plan, const Step& best) {
+        constexpr double told = 0.002;  // of the best step
+        const Step& step = plan.step;
+        plan.tokens_per_s_per_gpu =
+            step.tokens / step.time.value / static_cast<double>(gpu_count(plan.workload.parallel));
+        for (const auto& [name, term] : names<StepTerm>) {
+            const double more = (step.term(term).exposed - best.term(term).exposed) / best.time;
+            if (more > told) plan.loses_in.push_back({term, more});
+        }
+        std::stable_sort(plan.loses_in.begin(), plan.loses_in.end(),
+                         [](const TermLoss& a, const TermLoss& b) { return a.share > b.share; });
+        if (plan.loses_in.size() > 2) plan.loses_in.resize(2);
     }
 
 private:

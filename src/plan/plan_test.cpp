@@ -110,6 +110,21 @@ TEST(Step, HidesWhatTheOverlapAllows) {
     }
 }
 
+/// Alone a GPU has the whole step to let the host catch up; stages wait for each other's micro-batches.
+TEST(Step, WaitsForAHostThatIssuesTooSlowly) {
+    Workload work;
+    work.runtime = RuntimeId::Megatron;
+    work.micro_batches = 8;
+    const auto waited = [&] { return price_step(small_gpt(), work, pricer()).term(StepTerm::Host).exposed.value; };
+    EXPECT_EQ(waited(), 0.0);
+    work.host_scale = 1000;
+    const Step slow = price_step(small_gpt(), work, pricer());
+    EXPECT_NEAR(slow.time.value, 8 * 24 * 1000 * 3.4e-3, 8 * 24 * 1000 * 1e-3) << "some 3.5 ms a layer visit";
+    EXPECT_GT(slow.high.value, 1.4 * slow.time.value);
+    work.parallel.pp = 4;
+    EXPECT_NEAR(waited() / (slow.time.value / 4 * 11 / 8), 1.0, 0.1);
+}
+
 Workload any_plan() {
     Workload work;
     work.batch = *rc::gen::inRange(1, 5);

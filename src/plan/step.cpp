@@ -190,8 +190,13 @@ private:
         }
         add(StepTerm::Stragglers, computed * spread * slowest_of(static_cast<double>(gpu_count(parallel_))));
         for (const StepShare& share : step_.terms) step_.time += share.exposed;
-        step_.low = step_.time * pieces_.low;
-        step_.high = step_.time * pieces_.high;
+        const Seconds busy = step_.time;
+        const double host_spread = runtime_of(work_.runtime).host.spread;
+        const Interval& within = pieces_.within;
+        step_.low = busy * within.low + waited(busy * within.low, within.low, 1.0 / host_spread);
+        step_.high = busy * within.high + waited(busy * within.high, within.high, host_spread);
+        add(StepTerm::Host, waited(busy, 1.0, 1.0).value);
+        step_.time += step_.term(StepTerm::Host).exposed;
         step_.evidence = pieces_.evidence;
         const double gpus = static_cast<double>(gpu_count(parallel_));
         const double on_stage = micro_batches_ / static_cast<double>(parallel_.pp);
@@ -206,6 +211,22 @@ private:
         const double idle = power.matrix.value > 0.0 ? power.idle.value : pricer_.device().power.value;
         step_.energy_j = gpus * (idle * step_.time.value + on_stage * pieces_.energy_j);
         return step_;
+    }
+
+    /// What the host adds to `busy` seconds of the GPU where it takes longer to issue. Alone, a GPU has the whole step
+    /// to catch up with; a pipeline's stages wait for each other's micro-batches, so each of them takes the slower
+    /// clock.
+    Seconds waited(Seconds busy, double gpu, double host) const {
+        const double issuing = host * pieces_.host[static_cast<std::size_t>(work_.recompute)].of(stage_layers_).value;
+        if (parallel_.pp == 1) return {std::max(0.0, micro_batches_ * issuing - busy.value)};
+        double computing = 0.0;
+        for (StepTerm term :
+             {StepTerm::Forward, StepTerm::Backward, StepTerm::Recompute, StepTerm::Embedding, StepTerm::Head,
+              StepTerm::TensorParallel, StepTerm::ContextParallel, StepTerm::ExpertParallel}) {
+            computing += gpu * step_.term(term).exposed.value / micro_batches_;
+        }
+        const double filling = static_cast<double>(parallel_.pp - 1) / static_cast<double>(parallel_.virtual_stages);
+        return {(micro_batches_ + filling) * std::max(0.0, issuing - computing)};
     }
 
     template <class Work>

@@ -23,7 +23,33 @@ TEST(RuntimeFile, WhatIsBuiltInIsTheFile) {
         EXPECT_FALSE(read->version.empty() || read->source.empty() || read->rests_on.empty()) << read->name;
         ++files;
     }
-    EXPECT_EQ(files, static_cast<int>(RuntimeId::Own));
+    EXPECT_EQ(files, static_cast<int>(runtimes().size()));
+}
+
+TEST(RuntimeFile, SaysWhatItTrainsWithAndHowWellItIsKnown) {
+    const Result<Runtime> read = read_runtime("[lowering]\nmaster = \"fp32\"\nspread = 1.1\n", "own.toml");
+    ASSERT_TRUE(read);
+    EXPECT_EQ(read->traits.master, MasterWeights::Fp32);
+    EXPECT_EQ(read->traits.spread, 1.1);
+    EXPECT_FALSE(read_runtime("[lowering]\nspread = 0.9\n", "own.toml"));
+    EXPECT_FALSE(read_runtime("[lowering]\nmaster = \"fp64\"\n", "own.toml"));
+    Workload work;
+    EXPECT_EQ(usual_master(work), MasterWeights::None);
+    work.runtime = RuntimeId::Megatron;
+    EXPECT_EQ(usual_master(work), MasterWeights::Fp32);
+}
+
+TEST(Amounts, AreReadAsPeopleWriteThem) {
+    EXPECT_EQ(read_amount("1.5T"), 1.5e12);
+    EXPECT_FALSE(read_amount("many"));
+    EXPECT_EQ(*read_batch("1024", 2048, "--global-batch"), 1024);
+    EXPECT_EQ(*read_batch("4M-tokens", 2048, "--global-batch"), 2048);
+    EXPECT_EQ(*read_batch("64k-tokens", 8192, "--global-batch"), 8);
+    EXPECT_NE(read_batch("4M", 2048, "--global-batch").problems().front().what.find("may be tokens"),
+              std::string::npos);
+    for (const char* bad : {"0", "-3", "", "-tokens", "tokens", "1e30", "1.5"}) {
+        EXPECT_FALSE(read_batch(bad, 2048, "--global-batch")) << bad;
+    }
 }
 
 TEST(RuntimeFile, AFamilyStandsOnTheLowering) {

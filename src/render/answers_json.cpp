@@ -49,6 +49,9 @@ void write_plan(JsonWriter& json, const Plan& plan, const Device& device) {
     write_workload(json, plan.workload);
     json.end();
     write_step(json, plan.step, device);
+    json.field("tokens_per_s_per_gpu", plan.tokens_per_s_per_gpu).key("loses_in").object();
+    for (const TermLoss& loss : plan.loses_in) json.field(name_of(loss.term), loss.share);
+    json.end();
     write_texts(json, "megatron_flags", megatron_flags(plan.workload));
     write_texts(json, "torchtitan_flags", torchtitan_flags(plan.workload));
     json.end();

@@ -31,23 +31,12 @@ std::string split_text(const Parallelism& p) {
     return text;
 }
 
-/// The terms in which a plan spends most more than the best one.
-std::string lost_text(const Step& step, const Step& best) {
-    std::vector<std::pair<double, std::string_view>> more;
-    for (const auto& [name, term] : names<StepTerm>) {
-        const double excess = (step.term(term).exposed - best.term(term).exposed) / best.time;
-        if (excess > 0.002) more.emplace_back(excess, name);
-    }
-    std::stable_sort(more.begin(), more.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
+std::string lost_text(const Plan& plan) {
     std::string text;
-    for (std::size_t i = 0; i < std::min<std::size_t>(2, more.size()); ++i) {
-        text += fmt::format("{}{} +{:.1f}%", i == 0 ? "" : ", ", more[i].second, 100.0 * more[i].first);
+    for (const TermLoss& loss : plan.loses_in) {
+        text += fmt::format("{}{} +{:.1f}%", text.empty() ? "" : ", ", name_of(loss.term), 100.0 * loss.share);
     }
     return text.empty() ? "nothing in particular" : text;
-}
-
-double rate_per_gpu(const Step& step, std::int64_t gpus) {
-    return step.tokens / step.time.value / static_cast<double>(gpus);
 }
 
 void append_plans(std::string& out, const PlanAnswer& answer, const Style& style) {
@@ -58,16 +47,15 @@ void append_plans(std::string& out, const PlanAnswer& answer, const Style& style
                  {"split"},
                  {"schedule"},
                  {"loses in", Align::Left, true}});
-    const Step& best = answer.found.plans.front().step;
     for (const Plan& plan : answer.found.plans) {
         const bool first = &plan == &answer.found.plans.front();
         table.row({{time_text(plan.step.time), first ? Tone::Good : Tone::Plain},
-                   grouped_text(rate_per_gpu(plan.step, answer.gpus)),
+                   grouped_text(plan.tokens_per_s_per_gpu),
                    percent_text(plan.step.mfu),
                    bytes_text(plan.step.memory.total),
                    split_text(plan.workload.parallel),
                    schedule_text(plan.workload),
-                   first ? "-" : lost_text(plan.step, best)});
+                   first ? "-" : lost_text(plan)});
     }
     table.append_to(out, style);
     out += "\n";
@@ -120,10 +108,11 @@ std::string plan_text(const PlanAnswer& answer, const Style& style) {
     append_plans(out, answer, style);
     append_step(out, best.step, style);
     append_budget(out, answer, style);
-    append_paragraph(out,
-                     fmt::format("Evidence: {}; 90% interval of the kernels {}; networks and schedules are assumed.",
-                                 evidence_text(best.step.evidence), interval_text(best.step.low, best.step.high)),
-                     2, style);
+    append_paragraph(
+        out,
+        fmt::format("Evidence: {}; 90% interval of kernels and host {}; networks and schedules are assumed.",
+                    evidence_text(best.step.evidence), interval_text(best.step.low, best.step.high)),
+        2, style);
     append_paragraph(out, "Megatron-LM: " + joined(megatron_flags(best.workload), " "), 2, style);
     append_paragraph(out, "torchtitan: " + joined(torchtitan_flags(best.workload), " "), 2, style);
     return out;

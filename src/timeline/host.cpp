@@ -3,6 +3,7 @@
 #include "tilewright/host.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace tilewright {
 namespace {
@@ -109,12 +110,19 @@ Timeline schedule(const GraphCost& kernels, const Shape& shape, const Workload& 
     return schedule_steady(step);
 }
 
+Interval interval_of(const Cost& sum, const RuntimeTraits& traits) {
+    if (sum.time.value <= 0) return {};
+    const double spread = std::log(traits.spread);
+    const double low = std::exp(-std::hypot(std::log(sum.time / sum.low), spread));
+    return {std::max(low, std::min(1.0, sum.term(Term::Roofline) / sum.time)),
+            std::exp(std::hypot(std::log(sum.high / sum.time), spread))};
+}
+
 StepTime step_time(const GraphCost& kernels, const Shape& shape, const Workload& workload) {
     const double spread = runtime_of(workload.runtime).host.spread;
-    const Cost& sum = kernels.sum;
-    return {schedule(kernels, shape, workload),
-            schedule(kernels, shape, workload, {sum.low / sum.time, 1.0 / spread}).time,
-            schedule(kernels, shape, workload, {sum.high / sum.time, spread}).time};
+    const Interval within = interval_of(kernels.sum, traits_of(workload, shape.family));
+    return {schedule(kernels, shape, workload), schedule(kernels, shape, workload, {within.low, 1.0 / spread}).time,
+            schedule(kernels, shape, workload, {within.high, spread}).time};
 }
 
 }  // namespace tilewright

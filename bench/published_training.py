@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""published_training.py PROGRAM TABLE.csv [--cases] [--source TEXT]: published training runs against what `predict` says of them.
+
+TABLE has a row for each run: source, tw_model (a name of the catalogue), gpu, gpus, weights (the precision), tp, pp, dp, cp, ep, vp,
+fsdp, micro_batch, global_batch, seq, recompute, task, metric (tok_s_gpu or step_s), value, note. Prints by source and precision how far
+off the step is, and how much of it is the host's. Rows without a model, a micro-batch or a GPU that is known here are counted as left out."""
+import argparse
+import collections
+import csv
+import json
+import os
+import subprocess
+import tempfile
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+CLUSTERS = {"h100-sxm": "dgx-h100", "h200": "dgx-h200", "a100-80-sxm": "dgx-a100", "gb200": "gb200-nvl72"}
+PRECISIONS = {"bf16": "bf16", "fp8": "fp8", "mxfp8": "fp8"}
+NAMES = {"nemotron-15b": "nemotron-4-15b", "nemotron-340b": "nemotron-4-340b"}
+RECOMPUTE = {"": "none", "none": "none", "full": "full", "selective op": "early", "selective layer": "early"}
+
+
+def device_flags(gpu, folder):
+    """A cluster, or torchtitan's H100 of 96 GB with HBM2e at 500 W (its README) as a file of its own."""
+    if gpu in CLUSTERS:
+        return ["--cluster", CLUSTERS[gpu]]
+    if gpu != "h100-96-hbm2e":
+        return None
+    path = os.path.join(folder, gpu + ".toml")
+    with open(os.path.join(ROOT, "data", "devices", "h100-sxm.toml"), encoding="utf-8") as source, open(path, "w", encoding="utf-8") as own:
+        changed = {"memory_bytes": "96000000000", "usable_memory_bytes": "94500000000", "bandwidth_bytes_per_s": "2.4e12", "power_w": "500"}
+        for line in source:
+            key = line.split("=")[0].strip()
+            own.write(f"{key} = {changed.pop(key)}\n" if key in changed else line)
+    return ["--device-file", path]
+
+
+def runtime_of(row):
+    if row["source"] != "torchtitan":
+        return "megatron"
+    return "torchtitan" if "compiled" in row["note"] else "pytorch"
+
+
+def command_of(row, program, folder):
+    flags = device_flags(row["gpu"], folder)
+    counts = {name: int(row[name] or 1) for name in ("tp", "pp", "dp", "cp", "ep", "vp")}
+    if flags is None or not row["tw_model"] or row["weights"] not in PRECISIONS or not row["micro_batch"] or row["task"] != "pretrain" \
+            or row["source"] == "nemo-docs-long":  # its micro-batches are not stated
+        return None
+    micro_batches = int(row["global_batch"]) // (counts["dp"] * int(row["micro_batch"]))
+    command = [program, "predict", NAMES.get(row["tw_model"], row["tw_model"]), *flags, "--runtime", runtime_of(row), "--master", "fp32", "--precision",
+               PRECISIONS[row["weights"]], "--batch", row["micro_batch"], "--seq", row["seq"], "--micro-batches", str(micro_batches),
+               "--recompute", RECOMPUTE.get(row["recompute"], "none"), "--zero", "3" if int(row["fsdp"] or 0) > 0 else "1", "--json",
+               "--overlap", "data" if row["source"] == "torchtitan" and "async" not in row["note"] else "all"]
+    for flag, count in counts.items():
+        if count > 1:
+            command += ["--virtual-stages" if flag == "vp" else "--" + flag, str(count)]
+    if row["source"] == "torchtitan":
+        command += ["--attention", "flash2"]  # what PyTorch of that year took
+    return command + (["--sequence-parallel"] if counts["tp"] > 1 else [])
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("table")
+    parser.add_argument("--cases", action="store_true")
+    parser.add_argument("--source", default="")
+    options = parser.parse_args()
+    errors, left_out = collections.defaultdict(list), collections.Counter()
+    with tempfile.TemporaryDirectory() as folder, open(options.table, newline="", encoding="utf-8") as table:
+        for row in csv.DictReader(table):
+            if options.source not in row["source"]:
+                continue
+            command = command_of(row, options.program, folder)
+            done = subprocess.run(command, capture_output=True, text=True) if command else None
+            if done is None or done.returncode != 0:
+                left_out[row["source"], (done.stderr.strip().splitlines() or ["?"])[-1][:90] if done else "not asked"] += 1
+                continue
+            answer = json.loads(done.stdout)
+            value = float(row["value"])
+            step = value if row["metric"] == "step_s" else int(row["global_batch"]) * int(row["seq"]) / value / int(row["gpus"])
+            error = answer["time_s"] / step - 1
+            errors[row["source"], row["gpu"], row["weights"]].append((error, answer["low_s"] <= step <= answer["high_s"]))
+            if options.cases:
+                print(f"{row['source']:18} {row['model']:20} {row['gpu']:14} {row['gpus']:>5} {row['weights']:6} measured {step:8.3f} s "
+                      f"predicted {answer['time_s']:8.3f} s {error:+6.1%} idle {answer['idle_s'] / answer['time_s']:5.1%}")
+    for group, found in sorted(errors.items()):
+        mean = sum(abs(error) for error, _ in found) / len(found)
+        bias = sum(error for error, _ in found) / len(found)
+        inside = sum(inside for _, inside in found) / len(found)
+        print(f"{' '.join(group):44} {len(found):3} runs  mean error {mean:5.1%}  bias {bias:+6.1%}  inside 90% {inside:4.0%}")
+    for (source, why), count in sorted(left_out.items()):
+        print(f"left out: {source} {count} runs: {why}")
+
+
+if __name__ == "__main__":
+    main()
