@@ -55,7 +55,7 @@ inline constexpr std::array<NameTable<Format>, 13> names<Format>{{{"fp32", Forma
                                                                   {"mxfp8", Format::Mxfp8},
                                                                   {"nvfp4", Format::Nvfp4}}};
 template <>
-inline constexpr std::array<NameTable<RuntimeId>, 12> names<RuntimeId>{
+inline constexpr std::array<NameTable<RuntimeId>, 14> names<RuntimeId>{
     {{"huggingface", RuntimeId::HuggingFace},
      {"huggingface-compiled", RuntimeId::HuggingFaceCompiled},
      {"pytorch", RuntimeId::PyTorch},
@@ -65,6 +65,8 @@ inline constexpr std::array<NameTable<RuntimeId>, 12> names<RuntimeId>{
      {"vllm", RuntimeId::Vllm},
      {"sglang", RuntimeId::Sglang},
      {"tensorrt-llm", RuntimeId::TensorRtLlm},
+     {"vllm-v0", RuntimeId::VllmV0},
+     {"gpt-fast", RuntimeId::GptFast},
      {"ideal", RuntimeId::Ideal},
      {"eager", RuntimeId::PyTorch},
      {"compiled", RuntimeId::PyTorchCompiled}}};

@@ -83,8 +83,14 @@ struct Quantiles {
     double asked = 0;  ///< at the percentile that limits hold at
 };
 
+/// When a request's first and last token came.
+struct TokenTimes {
+    double first = 0, last = 0;  ///< seconds
+};
+
 /// What became of a load.
 struct Served {
+    std::vector<TokenTimes> times;             ///< by request
     Quantiles ttft_s;                          ///< first token, from arrival
     Quantiles tpot_s;                          ///< (last - first) / (osl - 1), of requests with more than one token
     double output_tok_s = 0, input_tok_s = 0;  ///< of all replicas, from the first arrival to the last token
@@ -110,7 +116,8 @@ struct Deployment {
 };
 
 /// Walks the load step by step. A request goes to the group with the fewest, is admitted first come first served when
-/// the cache holds all of its tokens to be, and its prompt takes what the batch leaves of a step's tokens.
+/// the cache holds all of its tokens to be, and its prompt takes what the batch leaves of a step's tokens. A request of
+/// which everything is cached has had its first token when it arrives.
 Served simulate(std::span<const Request> load, const Deployment& deployment, StepTable& table);
 
 /// A group that answers the same number of requests all the time, in closed form.
@@ -145,8 +152,9 @@ struct ServePlan {
     Memory memory;            ///< of one GPU with its cache full
     double cache_tokens = 0;  ///< that a replica holds
     std::int64_t gpus = 1;
-    std::int64_t prefill_gpus = 0;  ///< of them, those that only prefill; 0: all do both
-    bool within = false;            ///< the limits of latency
+    std::int64_t prefill_gpus = 0;  ///< of them, those that only prefill, and how they split; 0: all do both
+    std::int64_t prefill_tp = 0;
+    bool within = false;  ///< the limits of latency
     double gpu_s_per_output_token = 0;
     double gpu_s_per_input_token = 0;      ///< that prompts take beside what decodes
     double gpu_s_per_generated_token = 0;  ///< the rest, of tokens generated
@@ -187,6 +195,15 @@ struct ServeResult {
     std::optional<Unmet> least_ttft, least_tpot;  ///< at the percentile of the limits, or in closed form
     double best_rate = 0;                         ///< requests a second that the layout with most throughput sustains
 };
+/// Prompts computed on some GPUs, answers on the others, and caches sent between them. Both groups have their own
+/// table.
+struct SplitDeployment {
+    Deployment prefill, decode;
+    BytesPerSecond link;  ///< of one GPU, over which its share of a cache goes
+};
+Served simulate(std::span<const Request> load, const SplitDeployment& deployment, StepTable& prefill,
+                StepTable& decode);
+
 ServeResult plan_serving(const ServeTask& task, const Pricer& pricer);
 
 }  // namespace tilewright

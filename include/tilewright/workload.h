@@ -22,6 +22,8 @@ enum class RuntimeId : std::uint8_t {
     Vllm,
     Sglang,
     TensorRtLlm,
+    VllmV0,
+    GptFast,
     Ideal,
     Own
 };

@@ -17,8 +17,9 @@ std::optional<RuntimeId> engine_in(std::string words) {
     using Known = std::pair<const char*, RuntimeId>;
     for (const auto& [word, runtime] :
          {Known{"tensorrt", RuntimeId::TensorRtLlm}, Known{"trtllm", RuntimeId::TensorRtLlm},
-          Known{"sglang", RuntimeId::Sglang}, Known{"vllm", RuntimeId::Vllm},
-          Known{"pytorch", RuntimeId::PyTorchGraphs}, Known{"gpt-fast", RuntimeId::PyTorchGraphs}}) {
+          Known{"sglang", RuntimeId::Sglang}, Known{"vllm 0.5", RuntimeId::VllmV0},
+          Known{"vllm 0.6", RuntimeId::VllmV0}, Known{"vllm", RuntimeId::Vllm}, Known{"gpt-fast", RuntimeId::GptFast},
+          Known{"pytorch", RuntimeId::GptFast}}) {
         if (words.find(word) != std::string::npos) return runtime;
     }
     return std::nullopt;

@@ -27,7 +27,7 @@ void write_plan(JsonWriter& json, const ServePlan& plan, const ServeAnswer& answ
     const Served& served = plan.served;
     json.object();
     write_split(json, plan.layout.parallel);
-    json.field("gpus", plan.gpus).field("prefill_gpus", plan.prefill_gpus);
+    json.field("gpus", plan.gpus).field("prefill_gpus", plan.prefill_gpus).field("prefill_tp", plan.prefill_tp);
     json.field("max_batch", plan.limits.max_batch).field("chunk", plan.limits.chunk);
     json.field("within_limits", plan.within).field("output_tok_s", served.output_tok_s);
     json.field("output_tok_s_gpu", served.output_tok_s / static_cast<double>(plan.gpus));

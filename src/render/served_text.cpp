@@ -59,16 +59,18 @@ void append_plans(std::string& out, const ServeAnswer& answer, const Style& styl
                  {"limits"}});
     for (const ServePlan& plan : answer.found.plans) {
         const Served& served = plan.served;
-        table.row({split_of(plan.layout.parallel) +
-                       (plan.prefill_gpus > 0 ? fmt::format(", {} prefill", plan.prefill_gpus) : ""),
-                   std::to_string(plan.limits.max_batch),
-                   std::to_string(plan.limits.chunk),
-                   grouped_text(served.output_tok_s / static_cast<double>(plan.gpus)),
-                   quantiles_text(served.ttft_s),
-                   quantiles_text(served.tpot_s),
-                   digits3(served.in_flight),
-                   bytes_text(plan.memory.total),
-                   {plan.within ? "met" : "missed", plan.within ? Tone::Good : Tone::Plain}});
+        table.row(
+            {split_of(plan.layout.parallel) +
+                 (plan.prefill_gpus > 0 ? fmt::format(", {} GPUs prefill at tp {}", plan.prefill_gpus, plan.prefill_tp)
+                                        : ""),
+             std::to_string(plan.limits.max_batch),
+             std::to_string(plan.limits.chunk),
+             grouped_text(served.output_tok_s / static_cast<double>(plan.gpus)),
+             quantiles_text(served.ttft_s),
+             quantiles_text(served.tpot_s),
+             digits3(served.in_flight),
+             bytes_text(plan.memory.total),
+             {plan.within ? "met" : "missed", plan.within ? Tone::Good : Tone::Plain}});
     }
     table.append_to(out, style);
     out += "\n";

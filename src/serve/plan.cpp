@@ -2,12 +2,15 @@
 // load and its limits, step by step.
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
+#include "serve/frontier.h"
 #include "tilewright/serve.h"
 
 namespace tilewright {
 namespace {
+
+using serving::add_frontier;
+using serving::trim_frontier;
 
 std::vector<std::int64_t> powers_of_two(std::int64_t from, std::int64_t most) {
     std::vector<std::int64_t> result;
@@ -55,8 +58,9 @@ public:
                 if (!offline() && any_within()) break;
             }
         }
+        if (!offline()) split_phases();
         rank();
-        trim_frontier();
+        trim_frontier(result_.frontier);
         return std::move(result_);
     }
 
@@ -113,7 +117,7 @@ private:
         }
         Layout layout{work, gpus, work.parallel.dp * work.parallel.pp, room,
                       StepTable(task_.shape, work, pricer_, task_.speculation)};
-        trace_frontier(layout, fit);
+        add_frontier({work, gpus, fit, engine_.chunk}, mean_, layout.table, result_.frontier);
         simulate_best(layout, fit);
     }
 
@@ -224,7 +228,7 @@ private:
     void finish(ServePlan& plan, Layout& layout) {
         const Served& served = plan.served;
         const Parallelism& parallel = layout.work.parallel;
-        const auto gpus = static_cast<double>(layout.gpus);
+        const auto gpus = static_cast<double>(plan.gpus);
         const auto met = [](std::optional<Seconds> limit, const Quantiles& reached) {
             return !limit || reached.asked <= limit->value;
         };
@@ -260,6 +264,78 @@ private:
         return alone.sequences > 0 ? layout.table(alone).time.value : 0.0;
     }
 
+    /// Prefill on some GPUs and decoding on the others, where that is better than the best that does both everywhere.
+    void split_phases() {
+        const std::int64_t gpus = task_.space.gpus.value_or(least_gpus());
+        const bool fixed = !task_.space.tp.empty() || !task_.space.pp.empty() || !task_.space.dp.empty();
+        if (fixed || gpus < 2 || task_.shape.experts || task_.speculation.drafts > 0) return;
+        for (const std::int64_t first : powers_of_two(1, gpus / 2)) {
+            for (const std::int64_t prefill : {first, gpus - first}) {
+                if (prefill == gpus - prefill && prefill != first) continue;
+                for (const std::int64_t tp : powers_of_two(1, prefill)) split_over(prefill, tp, gpus - prefill);
+            }
+        }
+    }
+
+    std::int64_t least_gpus() const {
+        std::int64_t least = task_.space.most_gpus;
+        for (const ServePlan& plan : result_.plans) least = plan.within ? std::min(least, plan.gpus) : least;
+        return least;
+    }
+
+    std::optional<Layout> layout_of(std::int64_t tp, std::int64_t gpus) {
+        Workload work = task_.base;
+        work.parallel = {};
+        work.parallel.tp = tp;
+        work.parallel.dp = gpus / tp;
+        if (gpus % tp != 0 || tp > pricer_.device().node_size || !validate(task_.shape, work).empty()) return {};
+        const CacheRoom room = cache_room(task_.shape, work, engine_, pricer_);
+        if (room.requests(longest_) == 0) return {};
+        return Layout{work, gpus, work.parallel.dp, room, StepTable(task_.shape, work, pricer_)};
+    }
+
+    void split_over(std::int64_t prefill_gpus, std::int64_t prefill_tp, std::int64_t decode_gpus) {
+        std::optional<Layout> prompts = layout_of(prefill_tp, prefill_gpus);
+        if (!prompts) return;
+        const std::int64_t fresh =
+            std::max<std::int64_t>(1, mean_.isl - std::llround(mean_.prefix_hits * static_cast<double>(mean_.isl)));
+        const double prompt = prompts->table({0, 0, 1, fresh, static_cast<double>(mean_.isl - fresh)}).time.value;
+        if (prompt * mean_.rate > static_cast<double>(prompts->groups)) return;  // cannot keep up
+        if (task_.limits.ttft && prompt > task_.limits.ttft->value) return;
+        for (const std::int64_t tp : powers_of_two(1, decode_gpus)) {
+            std::optional<Layout> answers = layout_of(tp, decode_gpus);
+            if (answers) split_pair(*prompts, *answers);
+        }
+    }
+
+    void split_pair(Layout& prompts, Layout& answers) {
+        const std::int64_t fit = answers.cache.requests(longest_);
+        const std::int64_t batch = std::min<std::int64_t>({fit, 1024, engine_.chunk});
+        const double context = static_cast<double>(mean_.isl) + static_cast<double>(mean_.osl) / 2;
+        const double full = answers.table({batch, context, 0, 0, 0}).time.value;
+        const double tokens = static_cast<double>(batch * answers.groups) / full;
+        if (tokens < mean_.rate * static_cast<double>(mean_.osl)) return;
+        if (task_.limits.tpot && answers.table({1, context, 0, 0, 0}).time > *task_.limits.tpot) return;
+        ++result_.simulated;
+        const Device& device = pricer_.device();
+        const bool near = prompts.gpus + answers.gpus <= device.node_size;
+        const SplitDeployment deployment{
+            {prompts.groups, {8, engine_.chunk}, prompts.cache, task_.limits.percentile},
+            {answers.groups, {batch, engine_.chunk}, answers.cache, task_.limits.percentile},
+            near ? device.link_bandwidth : device.network.bandwidth};
+        ServePlan plan;
+        plan.layout = answers.work;
+        plan.limits = {batch, engine_.chunk};
+        plan.gpus = prompts.gpus + answers.gpus;
+        plan.prefill_gpus = prompts.gpus;
+        plan.prefill_tp = prompts.work.parallel.tp;
+        plan.served = simulate(load_, deployment, prompts.table, answers.table);
+        finish(plan, answers);
+        const bool wins = std::none_of(result_.plans.begin(), result_.plans.end(),
+                                       [&](const ServePlan& other) { return better(other, plan); });
+        if (wins) result_.plans.push_back(std::move(plan));
+    }
+
     /// How far the worse of the two latencies lies from its limit; where there are none, the time per token.
     double strain(const ServePlan& plan) const {
         const double ttft = task_.limits.ttft ? plan.served.ttft_s.asked / task_.limits.ttft->value : 0;
@@ -289,33 +365,6 @@ private:
             note(result_.least_tpot, plan.served.tpot_s.asked);
         }
         if (result_.plans.size() > task_.space.keep) result_.plans.resize(task_.space.keep);
-    }
-
-    void trace_frontier(Layout& layout, std::int64_t fit) {
-        const BatchLimits limits{engine_.max_batch, engine_.chunk};
-        std::vector<std::int64_t> sizes = powers_of_two(1, fit);
-        if (sizes.back() != fit && fit < 1024) sizes.push_back(fit);
-        for (const std::int64_t batch : sizes) {
-            if (batch > 1024) break;
-            const SteadyState state = steady_state(mean_, batch, {1024, limits.chunk}, layout.table);
-            const double groups = static_cast<double>(layout.groups);
-            result_.frontier.push_back(
-                {layout.work.parallel, state.batch * static_cast<double>(layout.work.parallel.pp),
-                 state.output_tok_s * groups / static_cast<double>(layout.gpus), state.tpot, state.ttft});
-        }
-    }
-
-    /// Points that no other one beats in both.
-    void trim_frontier() {
-        std::vector<FrontierPoint>& points = result_.frontier;
-        std::sort(points.begin(), points.end(), [](const FrontierPoint& a, const FrontierPoint& b) {
-            return a.tpot != b.tpot ? a.tpot < b.tpot : a.output_tok_s_gpu > b.output_tok_s_gpu;
-        });
-        std::vector<FrontierPoint> kept;
-        for (const FrontierPoint& point : points) {
-            if (kept.empty() || point.output_tok_s_gpu > kept.back().output_tok_s_gpu * 1.001) kept.push_back(point);
-        }
-        points = std::move(kept);
     }
 
     const ServeTask& task_;

@@ -12,11 +12,6 @@
 namespace tilewright {
 namespace {
 
-/// When a request's first and last token came.
-struct Times {
-    double first = 0, last = 0;
-};
-
 /// Sums over steps.
 struct Totals {
     std::int64_t steps = 0, peak_batch = 0;
@@ -84,7 +79,8 @@ public:
     bool idle() const { return waiting_.empty() && in_flight() == 0; }
     std::size_t requests() const { return waiting_.size() + static_cast<std::size_t>(in_flight()); }
 
-    void step(std::vector<Times>& times, Totals& totals) {
+    void step(std::vector<TokenTimes>& times, Totals& totals) {
+        admit_ready(times);
         EngineStep step = decoding();
         pieces_.clear();
         fill(step);
@@ -115,6 +111,31 @@ private:
     std::int64_t in_flight() const { return sequences_ + static_cast<std::int64_t>(prompts_.size()); }
     double bytes_of(std::size_t id) const { return deployment_.cache.of(load_[id].isl + load_[id].osl).value; }
 
+    bool is_ready(std::size_t id) const { return load_[id].cached >= load_[id].isl; }
+    bool has_room(std::size_t id) const { return in_flight() < deployment_.limits.max_batch && bytes_of(id) <= room_; }
+    std::size_t admit() {
+        const std::size_t id = waiting_.front();
+        waiting_.pop_front();
+        room_ -= bytes_of(id);
+        return id;
+    }
+
+    /// Those whose prompt was computed elsewhere decode at once.
+    void admit_ready(std::vector<TokenTimes>& times) {
+        while (!waiting_.empty() && is_ready(waiting_.front()) && has_room(waiting_.front())) {
+            const std::size_t id = admit();
+            times[id].first = load_[id].arrival.value;
+            begin(id);
+        }
+    }
+
+    void begin(std::size_t id) {
+        const Request& request = load_[id];
+        ++sequences_;
+        contexts_ += static_cast<double>(request.isl + 1);
+        endings_.push({decoded_ + std::ceil(static_cast<double>(request.osl - 1) / gain_), id});
+    }
+
     EngineStep decoding() const {
         EngineStep step;
         step.sequences = sequences_;
@@ -138,11 +159,8 @@ private:
         for (Prompt& prompt : prompts_) {
             if (left > 0) compute(prompt);
         }
-        while (left > 0 && !waiting_.empty() && in_flight() < deployment_.limits.max_batch) {
-            const std::size_t id = waiting_.front();
-            if (bytes_of(id) > room_) break;
-            room_ -= bytes_of(id);
-            waiting_.pop_front();
+        while (left > 0 && !waiting_.empty() && !is_ready(waiting_.front()) && has_room(waiting_.front())) {
+            const std::size_t id = admit();
             prompts_.push_back({id, load_[id].cached});
             compute(prompts_.back());
         }
@@ -150,7 +168,7 @@ private:
     }
 
     /// Every sequence that decoded has gained its tokens; those that are done leave.
-    void advance(std::vector<Times>& times) {
+    void advance(std::vector<TokenTimes>& times) {
         if (sequences_ == 0) return;
         decoded_ += 1;
         contexts_ += gain_ * static_cast<double>(sequences_);
@@ -168,7 +186,7 @@ private:
     }
 
     /// A prompt that is computed to its end has given the first token.
-    void finish_piece(const Piece& piece, std::vector<Times>& times) {
+    void finish_piece(const Piece& piece, std::vector<TokenTimes>& times) {
         const Prompt& prompt = prompts_.front();
         if (prompt.id != piece.id || prompt.done < load_[piece.id].isl) return;
         prompts_.pop_front();
@@ -178,9 +196,7 @@ private:
             room_ += bytes_of(piece.id);
             return;
         }
-        ++sequences_;
-        contexts_ += static_cast<double>(request.isl + 1);
-        endings_.push({decoded_ + std::ceil(static_cast<double>(request.osl - 1) / gain_), piece.id});
+        begin(piece.id);
     }
 
     std::span<const Request> load_;
@@ -212,7 +228,7 @@ Quantiles quantiles(std::vector<double> values, double asked) {
             values.empty() ? 0 : sum / static_cast<double>(values.size()), percentile(values, asked)};
 }
 
-Served summary(std::span<const Request> load, const std::vector<Times>& times, const Totals& totals, double asked) {
+Served summary(std::span<const Request> load, std::vector<TokenTimes> times, const Totals& totals, double asked) {
     Served served;
     std::vector<double> first, each;
     double end = 0, flight = 0;
@@ -244,16 +260,19 @@ Served summary(std::span<const Request> load, const std::vector<Times>& times, c
     served.energy_j = totals.energy;
     served.decode_step = totals.decode_step();
     served.chunk_step = totals.chunk_step();
+    served.times = std::move(times);
     return served;
 }
 
 }  // namespace
 
-Served simulate(std::span<const Request> load, const Deployment& deployment, StepTable& table) {
+namespace {
+
+std::vector<TokenTimes> walk(std::span<const Request> load, const Deployment& deployment, StepTable& table,
+                             Totals& totals) {
     std::vector<Group> groups(static_cast<std::size_t>(deployment.groups),
                               Group(load, deployment, table, table.speculation().tokens_per_step()));
-    std::vector<Times> times(load.size());
-    Totals totals;
+    std::vector<TokenTimes> times(load.size());
     for (std::size_t i = 0; i < load.size(); ++i) {
         Group* least = nullptr;
         for (Group& group : groups) {
@@ -265,7 +284,50 @@ Served simulate(std::span<const Request> load, const Deployment& deployment, Ste
     for (Group& group : groups) {
         while (!group.idle()) group.step(times, totals);
     }
-    return summary(load, times, totals, deployment.percentile);
+    return times;
+}
+
+/// A request as those see it that only decode.
+struct Handed {
+    Request request;
+    std::size_t id;
+};
+
+std::vector<Handed> handed_over(std::span<const Request> load, const std::vector<TokenTimes>& first,
+                                const SplitDeployment& deployment) {
+    std::vector<Handed> handed;
+    for (std::size_t i = 0; i < load.size(); ++i) {
+        if (load[i].osl == 1) continue;
+        Request request = load[i];
+        request.cached = request.isl;
+        request.arrival = Seconds{first[i].last} + deployment.prefill.cache.of(request.isl) / deployment.link;
+        handed.push_back({request, i});
+    }
+    std::stable_sort(handed.begin(), handed.end(),
+                     [](const Handed& a, const Handed& b) { return a.request.arrival < b.request.arrival; });
+    return handed;
+}
+
+}  // namespace
+
+Served simulate(std::span<const Request> load, const Deployment& deployment, StepTable& table) {
+    Totals totals;
+    std::vector<TokenTimes> times = walk(load, deployment, table, totals);
+    return summary(load, std::move(times), totals, deployment.percentile);
+}
+
+Served simulate(std::span<const Request> load, const SplitDeployment& deployment, StepTable& prefill,
+                StepTable& decode) {
+    Totals totals;
+    std::vector<Request> prompts(load.begin(), load.end());
+    for (Request& request : prompts) request.osl = 1;
+    std::vector<TokenTimes> times = walk(prompts, deployment.prefill, prefill, totals);
+    const std::vector<Handed> handed = handed_over(load, times, deployment);
+    std::vector<Request> answers;
+    for (const Handed& one : handed) answers.push_back(one.request);
+    const std::vector<TokenTimes> ends = walk(answers, deployment.decode, decode, totals);
+    for (std::size_t i = 0; i < handed.size(); ++i) times[handed[i].id].last = ends[i].last;
+    return summary(load, std::move(times), totals, deployment.decode.percentile);
 }
 
 }  // namespace tilewright
