@@ -100,6 +100,31 @@ def table(title, rows, key):
     print()
 
 
+HEAD = """# Serving against published figures
+
+Printed by `bench/serving_errors.py PROGRAM TABLE.csv --page` from a table of published figures ({total} rows of TensorRT-LLM's, vLLM's, SGLang's, Qwen's, ROCm's and gpt-fast's own pages; the table is not ours and stays out of the repository). `predict serving`
+prices each row as [serving](../serving.md) says. An error is |predicted / published − 1|, a bias the mean of log(predicted / published). Constants (what an engine's host adds to a step, and the spread of its interval) were set on half of the (source, model)
+pairs, chosen by a hash; the tables below the first show the other half. The roofline reads weights and cache once at the data sheet's bandwidth or computes at its peak, whichever takes longer, with as many requests as memory holds.
+"""
+
+UNKNOWN = """## What a row needs that nobody can know
+
+| rows | not published | taken as |
+|---|---|---|
+| TensorRT-LLM, in-flight batching | the largest batch, the cache's share of memory, how many tokens a step takes | 2048, 0.95 of what weights leave, 8192; requests as its pages state (30,000 at 128/128 to 1,000 at 22,000 tokens) |
+| TensorRT-LLM 1.0, experts | how experts and attention are split | tensor parallel throughout, unless the row says otherwise |
+| TensorRT-LLM online | concurrency; lengths are means of a data set; what Triton's streaming adds | Poisson arrivals of 500 equal requests; nothing |
+| TensorRT-LLM 0.9, Mistral and Falcon | whether the grouped-query kernel was on | it was |
+| GH200 with tensor parallelism | the link | the data sheet's: one GPU a node, InfiniBand between |
+| FP16 rows of 0.12 on H100, tp 4 and 8, long answers | why they are half of their neighbours | nothing |
+| Qwen's pages | which A100; how host and sampling were set up | SXM; one host cost for vLLM 0.6 |
+| Qwen3 on H20, GPTQ-Marlin | why a token takes 32 ms | nothing |
+| SGLang's DeepSeek rows | balance of experts, overlap of two batches, drafts | balanced as stated there, none, none |
+| ROCm | the cache's type at `auto`; whether tokens are output or total | 16 bits; output |
+| gpt-fast | the A100's power limit of 330 W, its links | 400 W, the data sheet's |
+"""
+
+
 def main():
     program, path = sys.argv[1:3]
     given = list(csv.DictReader(open(path)))
@@ -116,12 +141,17 @@ def main():
         row["ratio"] = row["predicted"] / row["value"]
         row["roofline"] = roofline.predict(row)
         rows.append(row)
+    page = "--page" in sys.argv
+    if page:
+        print(HEAD.format(total=len(given)))
     print(f"{len(rows)} of {len(given)} rows predicted.\n")
     table("rows", rows, lambda r: "set constants" if sets_constants(r) else "judge")
     judging = [r for r in rows if not sets_constants(r)]
     for title, key in (("engine", engine), ("source", lambda r: r["source"]), ("GPU", lambda r: r["gpu"]), ("weights", lambda r: r["weights"]), ("metric", lambda r: r["metric"]),
                        ("model", lambda r: r["tw_model"])):
-        table(title, judging if "--page" in sys.argv else rows, key)
+        table(title, judging if page else rows, key)
+    if page:
+        print(UNKNOWN, end="")
     if "--rows" in sys.argv:
         for r in sorted(rows, key=lambda r: abs(math.log(r["ratio"]))):
             print(f"{r['ratio']:.2f} {r['roofline'] / r['value']:.2f} {r['source']} {r['tw_model']} {r['gpu']} {r['weights']}/{r['kv']} {r['isl']}/{r['osl']} batch {r['batch']} tp {r['tp']} pp {r['pp']} dp {r['dp']} "

@@ -162,7 +162,6 @@ struct HostCosts {
     Seconds update_tensor;            ///< of the optimizer, a parameter tensor
     Seconds step;                     ///< what a step takes beside its ops: Python between them
     Seconds token;                    ///< of decoding, a token: the loop around the model
-    Seconds sequence;                 ///< of serving, a sequence of a step: its share of scheduling and output
     double spread = 1.0;              ///< between the fast and the slow moments of such machines: 90% lie within
     bool waits_each_step = false;     ///< a step begins when the one before it is done
 
@@ -190,6 +189,9 @@ struct Engine {
     std::int64_t max_batch = 256;    ///< sequences of a step
     std::int64_t chunk = 8192;       ///< tokens of a step, prompts included
     std::int64_t graph_batch = 512;  ///< largest batch whose decoding step is replayed as a graph
+    Seconds prompt_step, step;  ///< that the GPU waits between steps: for one with prompts, for one that decodes only
+    Seconds sequence;           ///< the same, for each sequence of the step
+    double spread = 1;          ///< within which 90% of published figures lie beside their kernels' own interval
 
     friend bool operator==(const Engine&, const Engine&) = default;
 };

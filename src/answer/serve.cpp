@@ -8,8 +8,8 @@
 namespace tilewright {
 namespace {
 
-/// Arrivals past which percentiles hardly move.
-constexpr double enough_requests = 30000;
+/// Arrivals past which percentiles hardly move, and those without which there are none.
+constexpr double enough_requests = 30000, few_requests = 50;
 
 std::string engines() {
     std::string names;
@@ -56,12 +56,10 @@ Result<ServeAnswer> serve_load(const ServeQuestion& asked) {
     ServeTask task{asked.question.shape, asked.question.workload, asked.load, asked.arrivals, asked.limits,
                    asked.space,          asked.speculation};
     if (!std::isinf(task.load.rate)) {
-        task.load.duration = {std::min(task.load.duration.value, enough_requests / task.load.rate)};
+        task.load.duration = {
+            std::clamp(task.load.duration.value, few_requests / task.load.rate, enough_requests / task.load.rate)};
     } else {
         task.load.requests = 1;  // every walk asks for as many as fill its batch
-    }
-    if (task.arrivals.empty() && make_load(task.load).empty()) {
-        return Problem{"--rate", 0, "not one request arrives in ten minutes", "use a higher rate"};
     }
     return ServeAnswer{task.shape,
                        asked.question.device,

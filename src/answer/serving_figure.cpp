@@ -44,6 +44,15 @@ public:
         return figure_of(walk());
     }
 
+    /// With what published runs differ by beside their kernels.
+    ServingFigure widened(ServingFigure figure) const {
+        const double own = std::log(engine_.spread);
+        const auto beside = [&](double kernels) { return std::exp(std::hypot(std::log(kernels), own)); };
+        figure.high = figure.value * beside(figure.high / figure.value);
+        figure.low = figure.value / beside(figure.value / figure.low);
+        return figure;
+    }
+
 private:
     /// Requests that a group works on at once.
     std::int64_t at_once() const {
@@ -120,6 +129,9 @@ private:
 
 }  // namespace
 
-ServingFigure predict_serving(const ServingCase& asked) { return Figuring(asked).run(); }
+ServingFigure predict_serving(const ServingCase& asked) {
+    Figuring figuring(asked);
+    return figuring.widened(figuring.run());
+}
 
 }  // namespace tilewright

@@ -165,7 +165,6 @@ constexpr HostKey host_keys[] = {
     {"update_tensor_us", &HostCosts::update_tensor},
     {"step_us", &HostCosts::step},
     {"token_us", &HostCosts::token},
-    {"sequence_us", &HostCosts::sequence},
 };
 
 class Reader {
@@ -254,6 +253,17 @@ private:
             if (key == "memory_share" || key == "free_share") {
                 if (!(value > 0 && value <= 1)) add(entry, "will not do", "use a share of at most 1");
                 return (key == "free_share" ? engine.free_share : engine.memory_share) = value, true;
+            }
+            using Wait = std::pair<std::string_view, Seconds Engine::*>;
+            for (const auto& [word, field] : {Wait{"prompt_step_us", &Engine::prompt_step},
+                                              Wait{"step_us", &Engine::step}, Wait{"sequence_us", &Engine::sequence}}) {
+                if (word != key) continue;
+                if (!(value >= 0)) add(entry, "will not do", "use microseconds");
+                return engine.*field = microseconds(value), true;
+            }
+            if (key == "spread") {
+                if (!(value >= 1)) add(entry, "will not do", "use a factor of at least 1");
+                return engine.spread = value, true;
             }
             for (const auto& [word, field] : counts) {
                 if (word != key) continue;

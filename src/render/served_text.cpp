@@ -133,6 +133,15 @@ void append_steps(std::string& out, const ServePlan& best, const ServeAnswer& an
     if (best.served.chunk_step.prompts > 0) {
         append_paragraph(out, "With prompts: " + predict_flags(answer, best.served.chunk_step, best.layout), 2, style);
     }
+    if (const std::optional<Engine>& engine = runtime_of(answer.base.runtime).engine;
+        engine && engine->step.value > 0) {
+        append_paragraph(
+            out,
+            fmt::format("Between steps the GPU waits {} for the engine, {} where there are prompts, and {} "
+                        "for each sequence.",
+                        time_text(engine->step), time_text(engine->prompt_step), time_text(engine->sequence)),
+            2, style);
+    }
 }
 
 void append_frontier(std::string& out, const std::vector<FrontierPoint>& frontier, const Style& style) {

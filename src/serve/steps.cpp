@@ -200,6 +200,16 @@ struct StepTable::Parts {
         sum.add(head(step.sequences), drafts);
     }
 
+    /// What the host adds: the runtime's own, and the engine's.
+    double between_steps(const EngineStep& step) const {
+        const Runtime& runtime = runtime_of(layout.runtime);
+        const double own = (step.sequences > 0 ? runtime.host.token : runtime.host.step).value;
+        if (!runtime.engine) return layout.host_scale * own;
+        const Engine& engine = *runtime.engine;
+        const Seconds each = engine.sequence * static_cast<double>(step.sequences + step.prompts);
+        return layout.host_scale * (own + ((step.prompts > 0 ? engine.prompt_step : engine.step) + each).value);
+    }
+
     Sum sum_of(const EngineStep& step) {
         const std::int64_t queries = step.sequences > 0 ? 1 + speculation.drafts : 0;
         const std::int64_t tokens = step.sequences * queries + step.prompt_tokens;
@@ -231,16 +241,8 @@ EngineStepTime StepTable::operator()(const EngineStep& step) {
     burst.energy_j = sum.energy;
     const double clock = parts_->pricer.settled_clock(burst);
     const double gpu = sum.time + sum.clocked * (1.0 / clock - 1.0);
-    const HostCosts& host = runtime_of(parts_->layout.runtime).host;
-    const double working =
-        parts_->layout.host_scale * ((step.sequences > 0 ? host.token : host.step).value +
-                                     host.sequence.value * static_cast<double>(step.sequences + step.prompts));
-    const auto with_host = [&](double kernels, double spread) {
-        return Seconds{host.waits_each_step ? kernels + working * spread : std::max(kernels, working * spread)};
-    };
-    const double slower = sum.time > 0 ? gpu / sum.time : 1.0;
-    return {with_host(gpu, 1.0), with_host(sum.low * slower, 1.0 / host.spread),
-            with_host(sum.high * slower, host.spread), sum.energy * clock * clock};
+    const double waits = parts_->between_steps(step), slower = sum.time > 0 ? gpu / sum.time : 1.0;
+    return {{gpu + waits}, {sum.low * slower + waits}, {sum.high * slower + waits}, sum.energy * clock * clock};
 }
 
 Workload workload_of(const EngineStep& step, const Workload& layout) {
