@@ -183,6 +183,10 @@ struct CollectiveProfile {
     Protocol in_switch;
     Protocol one_shot, two_shot;
     double own_part = 0.5;  ///< of its own part of a tensor, what a rank of a ring moves too
+    /// Between nodes: a step, and what of an adapter's rate is reached. Assumed: NCCL 2.19, src/graph/tuning.cc, hwLat
+    /// of the network, ring; LL sends a flag with every word and leaves half of the rate, bulk transfers reach most.
+    Protocol far_low{{}, {2.7e-6}, 0.4}, far_bulk{{}, {14e-6}, 0.9};
+    double far_samples = 0.0;  ///< that those were learnt from
 };
 
 /// A half-width of the 90% interval, as factors on the time.
@@ -260,7 +264,7 @@ struct Profile {
     Evidence evidence = Evidence::Assumed;  ///< of products
     Evidence attention_evidence = Evidence::Assumed;
     Evidence stream_evidence = Evidence::Assumed;
-    Evidence collective_evidence = Evidence::Assumed;  ///< within a node; between nodes always assumed
+    Evidence collective_evidence = Evidence::Assumed;  ///< within a node
     std::string source;         ///< what it was fitted from, or which document it is assumed from
     Reuse reuse = Reuse::None;  ///< of the products it was fitted to
     std::array<double, precision_count> compute_fraction{

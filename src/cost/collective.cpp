@@ -10,10 +10,6 @@
 namespace tilewright {
 namespace {
 
-/// A step between nodes: NCCL 2.19, src/graph/tuning.cc, hwLat of the network, ring, LL and Simple.
-constexpr double low_step = 2.7e-6, bulk_step = 14e-6;
-/// Of an adapter's rate: LL sends a flag with every word and leaves half; bulk transfers reach most (assumed).
-constexpr double low_fraction = 0.4, bulk_fraction = 0.9;
 /// Of a ring's rate, what a tree reaches: its inner ranks receive from two children (NCCL 2.4, double binary trees).
 constexpr double tree_fraction = 0.9;
 
@@ -36,17 +32,17 @@ struct Route {
 
 class Ways {
 public:
-    Ways(const Collective& collective, const Device& device, const Places& places)
-        : bytes_(collective.bytes.value), link_(device.link_bandwidth.value), places_(places) {
+    Ways(const Collective& collective, const Device& device, const Places& places, const CollectiveProfile& known)
+        : bytes_(collective.bytes.value), link_(device.link_bandwidth.value), places_(places), known_(known) {
         adapters_ = device.network.bandwidth.value * places.per_node;
     }
 
     void add(const Protocol& protocol, const Route& route, bool bulk) {
         if (protocol.fraction <= 0.0) return;
         const double near = 1.0 / link_, far = route.far > 0.0 ? 1.0 / adapters_ : 0.0;
-        const double network = bulk ? bulk_fraction : low_fraction;
-        const double slowest = std::max(near / protocol.fraction, far / network);
-        const double latency = route.near * protocol.step.value + route.far * (bulk ? bulk_step : low_step);
+        const Protocol& network = between_nodes(bulk);
+        const double slowest = std::max(near / protocol.fraction, far / network.fraction);
+        const double latency = route.near * protocol.step.value + route.far * network.step.value;
         keep({protocol.launch.value, latency, bytes_ * route.traffic * std::max(near, far),
               bytes_ * route.traffic * slowest});
     }
@@ -55,22 +51,26 @@ public:
     void add_direct(const Protocol& protocol, double traffic, bool bulk) {
         if (protocol.fraction <= 0.0) return;
         const double leaving = places_.nodes > 1.0 ? (places_.ranks - places_.per_node) / (places_.ranks - 1.0) : 0.0;
-        const double network = bulk ? bulk_fraction : low_fraction;
+        const Protocol& network = between_nodes(bulk);
         const double adapter = adapters_ / places_.per_node;
         const double near = bytes_ * traffic * (1.0 - leaving) / link_, far = bytes_ * traffic * leaving / adapter;
-        const double latency = protocol.step.value + (leaving > 0.0 ? (bulk ? bulk_step : low_step) : 0.0);
-        keep({protocol.launch.value, latency, std::max(near, far), std::max(near / protocol.fraction, far / network)});
+        const double latency = protocol.step.value + (leaving > 0.0 ? network.step.value : 0.0);
+        keep({protocol.launch.value, latency, std::max(near, far),
+              std::max(near / protocol.fraction, far / network.fraction)});
     }
 
     Way fastest() const { return best_; }
 
 private:
+    const Protocol& between_nodes(bool bulk) const { return bulk ? known_.far_bulk : known_.far_low; }
+
     void keep(const Way& way) {
         if (way.time() < best_.time()) best_ = way;
     }
 
     double bytes_, link_, adapters_;
     Places places_;
+    const CollectiveProfile& known_;
     Way best_{HUGE_VAL, 0, 0, 0};
 };
 
@@ -108,7 +108,7 @@ void add_reductions(Ways& ways, const Collective& collective, const Places& at, 
 
 Way fastest(const Collective& collective, const Device& device, const CollectiveProfile& known) {
     const Places at = places_of(collective, device.node_size);
-    Ways ways(collective, device, at);
+    Ways ways(collective, device, at, known);
     const bool to_peers = collective.kind == CollectiveKind::AllToAll || collective.kind == CollectiveKind::SendReceive;
     if (to_peers) {
         const double traffic = collective.kind == CollectiveKind::AllToAll ? (at.ranks - 1.0) / at.ranks : 1.0;
@@ -136,7 +136,8 @@ Cost Pricer::burst(const Collective& collective) const {
         explanation.reach(Term::Occupancy, way.moved + way.latency);
         explanation.reach(Term::Launch, way.time());
     }
-    const Evidence evidence = far ? Evidence::Assumed : profile().collective_evidence;
+    const Evidence network = profile().collective.far_samples > 0.0 ? Evidence::Fitted : Evidence::Assumed;
+    const Evidence evidence = far ? network : profile().collective_evidence;
     return explanation.finish(Bound::Network, evidence, profile().collective_interval);
 }
 

@@ -223,6 +223,10 @@ void visit_collective(Collective& collective, Visitor& visit) {
         protocol("in_switch", collective.in_switch, from_zero);
         protocol("one_shot", collective.one_shot, from_zero);
         protocol("two_shot", collective.two_shot, from_zero);
+        protocol("far_low", collective.far_low, positive);
+        protocol("far_bulk", collective.far_bulk, positive);
+        visit.number({"far_samples", no_unit, from_zero, "between nodes, that the two before were learnt from"},
+                     collective.far_samples);
     });
 }
 

@@ -111,6 +111,7 @@ public:
         for (auto& [name, value] : sample.sizes) {
             if (name == "ranks") value = std::to_string(ranks_);
         }
+        if (stride_ > 1) sample.sizes.emplace_back("stride", std::to_string(stride_));
         sample.tags = job.what.tags;
         sample.device = name_;
         sample.clock = ClockMode::Quick;
@@ -146,6 +147,8 @@ private:
         Member& own = members_.front();
         own.device = ranks.local % gpus;
         ranks_ = ranks.world;
+        const bool spread = ranks.on_node > 0 && ranks.on_node < ranks.world;
+        stride_ = spread ? std::max(1, gpus / ranks.on_node) : 1;
         TW_TRY(checked(cudaSetDevice(own.device)));
         setenv("NCCL_COMM_ID", ranks.meeting.c_str(), 0);
         ncclUniqueId id;
@@ -238,6 +241,7 @@ private:
 
     std::vector<Member> members_;
     int ranks_ = 1;
+    int stride_ = 1;  ///< GPUs from one rank to the next, where a node has more than the job uses of it
     bool lost_ = false;
     std::string name_;
     Run run_;

@@ -11,13 +11,15 @@ struct Launcher {
     const char* rank;
     const char* world;
     const char* local;
+    const char* on_node;
     const char* job;
 };
 
 constexpr Launcher launchers[] = {
-    {"RANK", "WORLD_SIZE", "LOCAL_RANK", "TORCHELASTIC_RUN_ID"},
-    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "PMIX_NAMESPACE"},
-    {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_JOB_ID"},
+    {"RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "TORCHELASTIC_RUN_ID"},
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE",
+     "PMIX_NAMESPACE"},
+    {"SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_NTASKS_PER_NODE", "SLURM_JOB_ID"},
 };
 
 std::optional<int> number(const std::optional<std::string>& text) {
@@ -48,7 +50,12 @@ Result<Ranks> find_ranks(const Variable& variable) {
         const auto local = number(variable(launcher.local));
         const auto host = variable("MASTER_ADDR"), port = variable("MASTER_PORT");
         if (*rank >= *world) return Problem{launcher.rank, 0, "is not below " + std::string(launcher.world), ""};
-        return Ranks{*world, *rank, local.value_or(*rank), host && port ? *host + ":" + *port : "",
+        const int on_node = number(variable(launcher.on_node)).value_or(0);
+        return Ranks{*world,
+                     *rank,
+                     local.value_or(*rank),
+                     on_node,
+                     host && port ? *host + ":" + *port : "",
                      variable(launcher.job).value_or("")};
     }
     return Ranks{};

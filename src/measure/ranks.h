@@ -14,6 +14,7 @@ struct Ranks {
     int world = 1;
     int rank = 0;
     int local = 0;        ///< which GPU of its node
+    int on_node = 0;      ///< processes of this node; 0: the launcher does not tell
     std::string meeting;  ///< MASTER_ADDR:MASTER_PORT, where ranks of several processes find each other; empty: nowhere
     std::string job;      ///< what the launcher calls this start of it; empty where it has no name
 };

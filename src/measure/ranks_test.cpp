@@ -21,12 +21,14 @@ TEST(Ranks, AreThoseOfTheLauncher) {
     const auto torch = find_ranks(from({{"RANK", "9"},
                                         {"WORLD_SIZE", "16"},
                                         {"LOCAL_RANK", "1"},
+                                        {"LOCAL_WORLD_SIZE", "8"},
                                         {"MASTER_ADDR", "node0"},
                                         {"MASTER_PORT", "29500"}}));
     ASSERT_TRUE(torch.ok());
     EXPECT_EQ(torch->world, 16);
     EXPECT_EQ(torch->rank, 9);
     EXPECT_EQ(torch->local, 1);
+    EXPECT_EQ(torch->on_node, 8);
     EXPECT_EQ(torch->meeting, "node0:29500");
     const auto slurm =
         find_ranks(from({{"SLURM_PROCID", "3"}, {"SLURM_NTASKS", "4"}, {"MASTER_ADDR", "a"}, {"MASTER_PORT", "1"}}));
@@ -35,9 +37,9 @@ TEST(Ranks, AreThoseOfTheLauncher) {
 }
 
 TEST(Ranks, WriteFilesOfTheirOwn) {
-    EXPECT_EQ(file_of_rank("a.jsonl", {4, 0, 0, "", ""}), "a.jsonl");
-    EXPECT_EQ(file_of_rank("a.jsonl", {4, 3, 1, "", ""}), "a.jsonl.3");
-    EXPECT_EQ(file_of_rank("-", {4, 3, 1, "", ""}), "/dev/null");
+    EXPECT_EQ(file_of_rank("a.jsonl", {4, 0, 0, 0, "", ""}), "a.jsonl");
+    EXPECT_EQ(file_of_rank("a.jsonl", {4, 3, 1, 0, "", ""}), "a.jsonl.3");
+    EXPECT_EQ(file_of_rank("-", {4, 3, 1, 0, "", ""}), "/dev/null");
 }
 
 TEST(Ranks, NeedAPlaceToMeet) {
