@@ -270,10 +270,9 @@ private:
         const bool fixed = !task_.space.tp.empty() || !task_.space.pp.empty() || !task_.space.dp.empty();
         if (fixed || gpus < 2 || task_.shape.experts || task_.speculation.drafts > 0) return;
         for (const std::int64_t first : powers_of_two(1, gpus / 2)) {
-            for (const std::int64_t prefill : {first, gpus - first}) {
-                if (prefill == gpus - prefill && prefill != first) continue;
-                for (const std::int64_t tp : powers_of_two(1, prefill)) split_over(prefill, tp, gpus - prefill);
-            }
+            for (const std::int64_t tp : powers_of_two(1, first)) split_over(first, tp, gpus - first);
+            if (2 * first == gpus) continue;
+            for (const std::int64_t tp : powers_of_two(1, gpus - first)) split_over(gpus - first, tp, first);
         }
     }
 
@@ -331,6 +330,11 @@ private:
         plan.prefill_tp = prompts.work.parallel.tp;
         plan.served = simulate(load_, deployment, prompts.table, answers.table);
         finish(plan, answers);
+        const double seconds = plan.served.makespan.value;
+        plan.gpu_s_per_input_token =
+            static_cast<double>(prompts.gpus) * seconds / static_cast<double>(plan.served.input_tokens);
+        plan.gpu_s_per_generated_token =
+            static_cast<double>(answers.gpus) * seconds / static_cast<double>(plan.served.output_tokens);
         const bool wins = std::none_of(result_.plans.begin(), result_.plans.end(),
                                        [&](const ServePlan& other) { return better(other, plan); });
         if (wins) result_.plans.push_back(std::move(plan));
