@@ -225,6 +225,13 @@ private:
         return layout.groups * std::clamp<std::int64_t>(8 * at_once, 64, 20000);
     }
 
+    /// The time that GPUs are paid for: that of the arrivals where the deployment keeps up, else until the last token.
+    double paid(const Served& served) const {
+        constexpr double keeps_up = 1.1;
+        const double span = load_.back().arrival.value - load_.front().arrival.value;
+        return served.makespan.value > keeps_up * span ? served.makespan.value : span;
+    }
+
     void finish(ServePlan& plan, Layout& layout) {
         const Served& served = plan.served;
         const Parallelism& parallel = layout.work.parallel;
@@ -242,7 +249,7 @@ private:
         plan.cache_tokens = layout.cache.bytes.value * static_cast<double>(parallel.pp) /
                             layout.cache.of(longest_).value * static_cast<double>(longest_);
         const double output = static_cast<double>(served.output_tokens);
-        plan.gpu_s_per_output_token = gpus * served.makespan.value / output;
+        plan.gpu_s_per_output_token = gpus * paid(served) / output;
         const double alone = layout.table(served.chunk_step).time.value - decode_alone(served, layout);
         const double per_prompt_token =
             served.chunk_step.prompt_tokens > 0
@@ -330,7 +337,7 @@ private:
         plan.prefill_tp = prompts.work.parallel.tp;
         plan.served = simulate(load_, deployment, prompts.table, answers.table);
         finish(plan, answers);
-        const double seconds = plan.served.makespan.value;
+        const double seconds = paid(plan.served);
         plan.gpu_s_per_input_token =
             static_cast<double>(prompts.gpus) * seconds / static_cast<double>(plan.served.input_tokens);
         plan.gpu_s_per_generated_token =
@@ -347,14 +354,12 @@ private:
         return ttft + tpot > 0 ? std::max(ttft, tpot) : plan.served.tpot_s.p50 + plan.served.ttft_s.p50 * 1e-3;
     }
 
-    /// Within the limits first; then by GPU-seconds per token, which count as equal within a hundredth; then by
-    /// latency.
+    /// Within the limits first; then by GPU-seconds per token, then by latency.
     bool better(const ServePlan& a, const ServePlan& b) const {
         if (a.within != b.within) return a.within;
-        const auto grade = [](const ServePlan& plan) {
-            return std::round(std::log(plan.gpu_s_per_output_token) * 100);
-        };
-        if (a.within && grade(a) != grade(b)) return grade(a) < grade(b);
+        if (a.within && a.gpu_s_per_output_token != b.gpu_s_per_output_token) {
+            return a.gpu_s_per_output_token < b.gpu_s_per_output_token;
+        }
         return strain(a) < strain(b);
     }
 
