@@ -68,7 +68,7 @@ endfunction()
 function(tilewright_embed folder)
   file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/data/models/*.toml ${CMAKE_SOURCE_DIR}/data/devices/*.toml
        ${CMAKE_SOURCE_DIR}/data/clusters/*.toml ${CMAKE_SOURCE_DIR}/data/profiles/*.toml
-       ${CMAKE_SOURCE_DIR}/data/profiles/*.json
+       ${CMAKE_SOURCE_DIR}/data/profiles/*.json ${CMAKE_SOURCE_DIR}/data/engines/*.toml
        ${CMAKE_SOURCE_DIR}/data/experiments/*.toml ${CMAKE_SOURCE_DIR}/docs/rules/*.md
        ${CMAKE_SOURCE_DIR}/python/tilewright_host.py)
   set(output ${CMAKE_BINARY_DIR}/generated/embedded.cpp)

@@ -48,6 +48,16 @@ struct Stack {
     friend bool operator==(const Stack&, const Stack&) = default;
 };
 
+/// Latent attention's core, or with `whole` the block around it: projections, norms, absorbed products.
+struct LatentCall {
+    LatentAttention core;
+    bool whole = false;
+    std::int64_t width = 0;                          ///< of a key, or with `whole` of the model
+    Quantization quantization = Quantization::None;  ///< of the projections
+
+    friend bool operator==(const LatentCall&, const LatentCall&) = default;
+};
+
 /// What is timed of a device itself: a copy or a read of so many bytes, or an empty kernel.
 struct Probe {
     std::string_view kind;  ///< a string literal: copy, read, graph, eager
@@ -58,7 +68,7 @@ struct Probe {
 
 /// What a row describes.
 struct Described {
-    std::variant<Gemm, Attention, StreamCall, Collective, Stack, Probe> work;
+    std::variant<Gemm, Attention, StreamCall, Collective, Stack, Probe, ExpertMlp, LatentCall, Exchange> work;
     Clock clock = Clock::Sustained;
 
     friend bool operator==(const Described&, const Described&) = default;
@@ -78,6 +88,8 @@ struct Column {
     std::int64_t most = std::int64_t{1} << 31;
     void (*set)(Described& described, double value) = nullptr;  ///< a word is its place among `words`
     double (*get)(const Described& described) = nullptr;
+    std::string_view alias{};  ///< what public tables call it
+    bool lenient = false;      ///< of a Word: others leave it as it is
 
     bool required() const { return fallback.empty(); }
 };
@@ -95,7 +107,7 @@ struct OpKind {
     const Column* find(std::string_view column) const;
 };
 
-/// gemm, attention, stream, collective, layer, model, bandwidth, launch.
+/// gemm, attention, stream, collective, layer, model, bandwidth, launch, moe, mla, alltoall.
 std::span<const OpKind> op_kinds();
 const OpKind* find_op_kind(std::string_view name);
 

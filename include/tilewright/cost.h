@@ -67,6 +67,9 @@ public:
     Cost price(const Attention& attention) const;  ///< with the kernels that `specialize` puts in
     Cost price(const Stream& stream) const;
     Cost price(const Collective& collective) const;
+    Cost price(const ExpertMlp& experts) const;
+    Cost price(const LatentAttention& attention) const;
+    Cost price(const Exchange& exchange) const;
     Cost price(const Op& op) const;  ///< of one launch, with the kernels that `specialize` puts in
 
     Cost burst(const Op& op) const;   ///< the same at the top clock, whatever this pricer's
@@ -80,6 +83,7 @@ public:
 
     /// Data-sheet rate at which this precision runs here; a mode the part lacks runs at the next wider one.
     FlopsPerSecond peak(Precision precision) const { return ready_->peak[static_cast<std::size_t>(precision)]; }
+    FlopsPerSecond rate(Arithmetic arithmetic) const;  ///< of units that this part has
 
 private:
     friend class GemmPricing;
@@ -95,6 +99,9 @@ private:
     Cost burst(const Attention& attention) const;
     Cost burst(const Stream& stream) const;
     Cost burst(const Collective& collective) const;
+    Cost burst(const ExpertMlp& experts) const;
+    Cost burst(const LatentAttention& attention) const;
+    Cost burst(const Exchange& exchange) const;
     Cost settled(const Cost& burst) const;
     Cost walk(const Attention& attention, const AttentionProfile& kernels) const;
     Cost decode(const Attention& attention, const AttentionProfile& kernels) const;

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "tilewright/engine_ops.h"
 #include "tilewright/names.h"
 #include "tilewright/quantity.h"
 #include "tilewright/shape.h"
@@ -140,6 +141,7 @@ struct Collective {
     RankGroup group = RankGroup::Tensor;
     std::int64_t stride = 1;  ///< ranks are this many GPUs apart, which decides how many share a node
     bool direct = false;      ///< by a serving engine's own all-reduce kernel where that is faster than the library
+    bool eager = false;       ///< with `direct`: launched outside a graph, through a copy into the engine's buffer
 
     friend bool operator==(const Collective&, const Collective&) = default;
 };
@@ -173,7 +175,7 @@ struct Op {
     Component component = Component::Mlp;
     Pass pass = Pass::Forward;
     std::int64_t count = 1;
-    std::variant<Gemm, Attention, Stream, Collective> work;
+    std::variant<Gemm, Attention, Stream, Collective, ExpertMlp, LatentAttention, Exchange> work;
     Bytes saved;  ///< activation memory one launch keeps for the backward pass
     Part part = Part::Layer;
     bool ends_layer = false;  ///< forward: the layer's own backward pass needs nothing that this kernel writes
@@ -276,12 +278,13 @@ inline constexpr std::array<NameTable<StreamKind>, stream_kind_count> names<Stre
      {"embedding_backward", StreamKind::EmbeddingBackward},
      {"widen", StreamKind::Widen}}};
 template <>
-inline constexpr std::array<NameTable<CollectiveKind>, 5> names<CollectiveKind>{
+inline constexpr std::array<NameTable<CollectiveKind>, 6> names<CollectiveKind>{
     {{"all_reduce", CollectiveKind::AllReduce},
      {"all_gather", CollectiveKind::AllGather},
      {"reduce_scatter", CollectiveKind::ReduceScatter},
      {"all_to_all", CollectiveKind::AllToAll},
-     {"send_receive", CollectiveKind::SendReceive}}};
+     {"send_receive", CollectiveKind::SendReceive},
+     {"alltoall", CollectiveKind::AllToAll}}};
 template <>
 inline constexpr std::array<NameTable<Component>, 14> names<Component>{{{"embedding", Component::Embedding},
                                                                         {"norm", Component::Norm},

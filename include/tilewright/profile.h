@@ -9,6 +9,7 @@
 
 #include "tilewright/correction.h"
 #include "tilewright/device.h"
+#include "tilewright/engine_kernels.h"
 
 namespace tilewright {
 
@@ -282,6 +283,7 @@ struct Profile {
     AttentionProfile flash2;
     StreamProfile stream;
     CollectiveProfile collective;
+    EngineKernels engines;  ///< of serving engines, from tables of their own
     Intervals intervals{};
     Interval collective_interval;
     std::string carried_from;       ///< the device it was fitted on, when that is another

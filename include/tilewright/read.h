@@ -79,4 +79,7 @@ Profile find_profile(const Device& device);
 /// What is known of a device before any of its samples: a relative's profile carried over, or the assumed one.
 Profile unmeasured_profile(const Device& device);
 
+/// The constants of engines' kernels on it (data/engines): its own, a relative's, or the mean over all GPUs.
+EngineKernels engine_kernels(const Device& device);
+
 }  // namespace tilewright

@@ -78,6 +78,9 @@ struct Prompts {
 /// How a phase is run unless said otherwise: training as PyTorch does by itself, serving as its engines do.
 constexpr RuntimeId usual_runtime(Phase phase) { return phase == Phase::Train ? RuntimeId::PyTorch : RuntimeId::Vllm; }
 
+/// How unevenly routed experts are visited unless said otherwise: the milder law of the public timings.
+inline constexpr double usual_skew = 1.01;
+
 struct Workload {
     Phase phase = Phase::Train;
     std::int64_t batch = 4;   ///< micro-batch: sequences on one GPU at a time
@@ -97,6 +100,8 @@ struct Workload {
     bool dropout = false;       ///< in training, of attention's probabilities where unfused and of what a half adds
     bool forward_only = false;  ///< with Phase::Train: leave out backward and optimizer (a layer's forward pass)
     Formats formats{};          ///< in serving, what is stored otherwise
+    std::int64_t redundant_experts = 0;  ///< in serving, further copies of the hottest experts, over all `ep` ranks
+    double expert_skew = usual_skew;     ///< in serving, exponent of the power law of tokens over experts; 0: none
 
     friend bool operator==(const Workload&, const Workload&) = default;
 };

@@ -161,7 +161,8 @@ Result<int> predict_in_bulk(const Arguments& arguments, Session& session) {
     const std::string& name = arguments.operands[0];
     const BulkColumns* kind = find_kind(name);
     if (!is_bulk_kind(name)) {
-        return Problem{name, 0, "is no kind of bulk file", "use gemm, attention, layer, model or serving"};
+        return Problem{name, 0, "is no kind of bulk file",
+                       "use gemm, attention, moe, mla, alltoall, collective, layer, model or serving"};
     }
     const std::string input = *arguments.text("--from");
     const std::string output = arguments.text("--output").value_or("-");

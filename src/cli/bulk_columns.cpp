@@ -41,6 +41,25 @@ void price_attention(const Described& row, const BulkContext& context, std::stri
     append_field(line, name_of(cost.evidence));
 }
 
+constexpr std::string_view kernel_added = "predicted_us,low_us,high_us,bound,evidence";
+
+/// Whatever is one kernel.
+template <class Work>
+void price_kernel(const Described& row, const BulkContext& context, std::string& line) {
+    const Cost cost = context.pricer(row.clock).price(std::get<Work>(row.work));
+    append_times(line, cost);
+    append_field(line, name_of(cost.bound));
+    append_field(line, name_of(cost.evidence));
+}
+
+/// Latent attention's core, or the kernels of the block around it one after another.
+void price_latent(const Described& row, const BulkContext& context, std::string& line) {
+    const Cost cost = price(lower(row), context.pricer(row.clock)).sum;
+    append_times(line, cost);
+    append_field(line, name_of(cost.bound));
+    append_field(line, name_of(cost.evidence));
+}
+
 /// What a layer or a model needs besides time.
 struct Size {
     std::int64_t params = 0;
@@ -80,11 +99,15 @@ void price_stack(const Described& row, const BulkContext& context, std::string& 
     append_field(line, name_of(cost.evidence));
 }
 
-constexpr std::array<BulkColumns, 4> bulk_kinds = {{
+constexpr std::array<BulkColumns, 8> bulk_kinds = {{
     {"gemm", gemm_added, price_gemm},
     {"attention", attention_added, price_attention},
     {"layer", stack_added, price_stack},
     {"model", stack_added, price_stack},
+    {"moe", kernel_added, price_kernel<ExpertMlp>},
+    {"mla", kernel_added, price_latent},
+    {"alltoall", kernel_added, price_kernel<Exchange>},
+    {"collective", kernel_added, price_kernel<Collective>},
 }};
 
 }  // namespace

@@ -27,7 +27,7 @@ struct BulkColumns {
     void (*price)(const Described& row, const BulkContext& context, std::string& line);
 };
 
-/// gemm, attention, layer, model.
+/// gemm, attention, layer, model, moe, mla, alltoall, collective.
 std::span<const BulkColumns> bulk_columns();
 
 }  // namespace tilewright::cli

@@ -130,6 +130,7 @@ Result<FoundDevice> learnt(Result<FoundDevice> sheet, const std::string& given) 
                            "name a GPU that was measured (`tilewright devices` says which), or none"};
         }
     }
+    found.profile.engines = engine_kernels(device);
     return sheet;
 }
 

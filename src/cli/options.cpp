@@ -63,6 +63,11 @@ void set_word(const Arguments& arguments, std::string_view flag, Workload& workl
 }
 
 template <auto Field>
+void set_real(const Arguments& arguments, std::string_view flag, Workload& workload) {
+    workload.*Field = arguments.real(flag).value_or(workload.*Field);
+}
+
+template <auto Field>
 void set_format(const Arguments& arguments, std::string_view flag, Workload& workload) {
     workload.formats.*Field = arguments.choice<Format>(flag);
 }
@@ -73,7 +78,7 @@ std::string joined(std::span<const std::string_view> words) {
     return text;
 }
 
-/// How numbers are multiplied and stored.
+/// How numbers are multiplied and stored, and how experts are served.
 const std::vector<WorkloadFlag>& format_table() {
     static const std::vector<WorkloadFlag> table = {
         {{"--precision", joined(precision_words),
@@ -89,6 +94,11 @@ const std::vector<WorkloadFlag>& format_table() {
           Kind::Choice},
          set_format<&Formats::activations>},
         {{"--kv", choices<Format>(), "how the KV cache is stored (16 bits)", Kind::Choice}, set_format<&Formats::kv>},
+        {{"--redundant-experts", "N", "in serving, copies of the hottest experts over all --ep ranks (0)", Kind::Count},
+         set_size<&Workload::redundant_experts>},
+        {{"--expert-skew", "X", "in serving, exponent of the power law of tokens over experts, 0: even (1.01)",
+          Kind::Real},
+         set_real<&Workload::expert_skew>},
     };
     return table;
 }
@@ -140,9 +150,7 @@ const std::vector<WorkloadFlag>& workload_table() {
              workload.runtime = find_runtime(*arguments.text(flag)).value_or(workload.runtime);
          }},
         {{"--host-scale", "X", "how many times longer this machine's host takes (1)", Kind::Real},
-         [](const Arguments& arguments, std::string_view flag, Workload& workload) {
-             workload.host_scale = arguments.real(flag).value_or(1.0);
-         }},
+         set_real<&Workload::host_scale>},
         {{"--attention", choices<AttentionBackend>(), "attention kernels (auto: as PyTorch picks)", Kind::Choice},
          set_word<&Workload::attention>},
         {{"--clock", choices<Clock>(), "under the power cap, or at full clock (sustained)", Kind::Choice},

@@ -8,6 +8,8 @@
 
 namespace tilewright {
 
+inline double real(std::int64_t value) { return static_cast<double>(value); }
+
 /// The interval of a class of kernels under what bounds one of them.
 inline Interval interval(const Profile& profile, KernelClass of_class, Bound bound) {
     return profile.intervals[static_cast<std::size_t>(of_class)][static_cast<std::size_t>(bound)];

@@ -110,6 +110,16 @@ Pricer::Pricer(std::shared_ptr<const Ready> ready, Clock clock)
     power_budget_ = std::max(1.0, (ready_->device.power - power.idle).value);
 }
 
+FlopsPerSecond Pricer::rate(Arithmetic arithmetic) const {
+    switch (arithmetic) {
+        case Arithmetic::Half: return peak(Precision::Bf16);
+        case Arithmetic::Fp8: return peak(Precision::Fp8);
+        case Arithmetic::Int8: return device().int8_peak.value_or(peak(Precision::Fp8));
+        case Arithmetic::Fp4: return device().fp4_peak.value_or(peak(Precision::Fp8));
+    }
+    return peak(Precision::Bf16);
+}
+
 Cost Pricer::kernel(const Op& op) const {
     Cost cost = std::visit([this](const auto& work) { return burst(work); }, op.work);
     if (op.for_alignment) cost = for_alignment(cost);
@@ -130,6 +140,9 @@ Cost Pricer::price(const Attention& attention) const {
 }
 Cost Pricer::price(const Stream& stream) const { return settled(burst(stream)); }
 Cost Pricer::price(const Collective& collective) const { return settled(burst(collective)); }
+Cost Pricer::price(const ExpertMlp& experts) const { return settled(burst(experts)); }
+Cost Pricer::price(const LatentAttention& attention) const { return settled(burst(attention)); }
+Cost Pricer::price(const Exchange& exchange) const { return settled(burst(exchange)); }
 Cost Pricer::price(const Op& op) const { return settled(burst(op)); }
 
 Cost Pricer::settled(const Cost& burst) const { return at_clock(burst, settled_clock(burst)); }

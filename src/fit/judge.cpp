@@ -58,6 +58,8 @@ std::string name_of_work(const Collective& collective) {
            std::to_string(collective.ranks) + " ranks";
 }
 
+std::string name_of_work(const auto&) { return ""; }  // nobody samples it here
+
 std::string alignment_of(const Op& op) {
     const Gemm* gemm = std::get_if<Gemm>(&op.work);
     if (gemm == nullptr) return "";

@@ -35,7 +35,8 @@ Builder::Builder(const Shape& whole, const Workload& workload)
       kv_len(workload.kv_len > 0 ? workload.kv_len : workload.seq),
       element(storage_bytes(workload.precision)),
       training(workload.phase == Phase::Train && !workload.forward_only),
-      drops((workload.dropout || runtime.dropout) && workload.phase == Phase::Train) {}
+      drops((workload.dropout || runtime.dropout) && workload.phase == Phase::Train),
+      engine(runs_in_engine(workload)) {}
 
 void Builder::forward(Op op) {
     op.pass = Pass::Forward;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "ops/shard.h"
+#include "tilewright/codec.h"
 #include "tilewright/ops.h"
 #include "tilewright/runtime.h"
 
@@ -83,6 +84,7 @@ public:
     const int element;       ///< bytes of one activation
     const bool training;     ///< backward kernels are launched and activations kept
     const bool drops;        ///< dropout is on
+    const bool engine;       ///< a serving engine runs it: latent attention and experts are calls of their own
     std::int64_t count = 1;  ///< layers that the next kernels stand for
     Part part = Part::Embedding;
 
@@ -131,6 +133,10 @@ bool is_kept(const Op& op, Recompute recompute);
 
 /// Norm-free attention half of a layer: projections, positions, attention, output projection.
 void attention_block(Builder& builder);
+
+/// The same with latent attention, as engines serve it; and by itself, DeepSeek-V3's with so many heads.
+void latent_block(Builder& builder);
+OpGraph latent_ops(const LatentCall& call);
 
 /// Attention as PyTorch's fallback runs it: batched products in fp32. Sizes of one sequence and one head.
 struct MathAttention {

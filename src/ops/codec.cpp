@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "ops/builder.h"
 #include "ops/columns.h"
 #include "quantity/suggest.h"
 
@@ -42,6 +43,11 @@ struct Lower {
     OpGraph operator()(const Gemm& gemm) const { return of("product", gemm); }
     OpGraph operator()(const Attention& attention) const { return of("attention", attention); }
     OpGraph operator()(const Collective& collective) const { return of("collective", collective); }
+    OpGraph operator()(const ExpertMlp& mlp) const { return of("experts", mlp); }
+    OpGraph operator()(const LatentCall& call) const {
+        return call.whole ? lowering::latent_ops(call) : of("latent attention", call.core);
+    }
+    OpGraph operator()(const Exchange& exchange) const { return of("exchange", exchange); }
     OpGraph operator()(const Probe&) const { return {}; }
     OpGraph operator()(const Stack& stack) const {
         return stack.whole ? lower(stack.shape, stack.workload) : lower_layer(stack.shape, stack.workload);
@@ -124,7 +130,10 @@ Problem refusal(const Column& column, std::string_view text, Place place) {
 
 Cells cells_of(const OpKind& kind, const Fields& fields) {
     Cells cells;
-    for (const Column& column : kind.columns) cells.push_back(find_field(fields, column.name).value_or(""));
+    for (const Column& column : kind.columns) {
+        const std::optional<std::string_view> named = find_field(fields, column.name);
+        cells.push_back(named ? *named : find_field(fields, column.alias).value_or(""));
+    }
     return cells;
 }
 
@@ -136,7 +145,7 @@ Result<Described> decode(const OpKind& kind, const Cells& cells, Place place, co
         if (cells[i].empty() && !column.required()) continue;
         if (const std::optional<double> value = parse_cell(column, cells[i])) {
             column.set(described, *value);
-        } else {
+        } else if (!column.lenient || cells[i].empty()) {
             reading.add(refusal(column, cells[i], place));
         }
     }

@@ -41,6 +41,7 @@ TEST(Codec, DecodingWhatWasEncodedGivesTheSame) {
 TEST(Codec, EveryBadCellIsRefusedWithItsPlace) {
     for (const OpKind& kind : op_kinds()) {
         for (const Column& column : kind.columns) {
+            if (column.lenient) continue;
             const auto read = decode(kind, Fields{{std::string(column.name), "sideways"}}, {"f.csv", 7});
             ASSERT_FALSE(read.ok());
             const bool named = std::any_of(read.problems().begin(), read.problems().end(), [&](const Problem& problem) {

@@ -172,5 +172,17 @@ constexpr Column with(Column column, decltype(Column::set) set, decltype(Column:
     return column;
 }
 
+/// The column under the name that public tables have for it, too.
+constexpr Column also(Column column, std::string_view alias) {
+    column.alias = alias;
+    return column;
+}
+
+/// The column, passing over words that it does not know.
+constexpr Column lenient(Column column) {
+    column.lenient = true;
+    return column;
+}
+
 }  // namespace columns
 }  // namespace tilewright

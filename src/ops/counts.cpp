@@ -48,6 +48,16 @@ Flops flops_in(const Attention& a) {
 
 Flops flops_in(const Stream&) { return {}; }
 Flops flops_in(const Collective&) { return {}; }
+Flops flops_in(const Exchange&) { return {}; }
+
+double matrices(const ExpertMlp& e) { return (e.gated ? 3 : 2) * real(e.hidden) * real(e.ffn) / real(e.tp); }
+Flops flops_in(const ExpertMlp& e) { return {2 * real(e.tokens) * real(e.active) / real(e.ranks) * matrices(e)}; }
+
+double queried(const LatentAttention& a) { return real(a.batch) * real(a.heads) * real(a.q_len); }
+Flops flops_in(const LatentAttention& a) {
+    const double keys = a.absorbed ? real(a.kv_len) : real(a.kv_len) - (real(a.q_len) - 1) / 2;
+    return {2 * queried(a) * keys * real(a.head_dim + a.v_dim)};
+}
 
 Bytes read(const Gemm& g) {
     return {(real(g.m) * real(g.k) * element_bytes(g.precision) + real(g.k) * real(g.n) * weight_bytes(g)) *
@@ -61,6 +71,18 @@ Bytes read(const Attention& a) {
 }
 Bytes read(const Stream& s) { return s.read; }
 Bytes read(const Collective& c) { return c.bytes; }
+Bytes read(const ExpertMlp& e) {
+    const ExpertLoad load = load_of(e);
+    const QuantizationTraits& traits = traits_of(e.quantization);
+    return {load.hit * matrices(e) * stored_bytes(traits.weights) + 2 * load.arriving * real(e.hidden)};
+}
+/// The shared latents, or keys and values of every head.
+Bytes read(const LatentAttention& a) {
+    const double cache = real(a.batch) * real(a.kv_len) * (a.narrow_cache ? 1 : 2);
+    const double each = a.absorbed ? real(a.head_dim) : real(a.heads) * real(a.head_dim + a.v_dim);
+    return {2 * queried(a) * real(a.head_dim) + cache * each};
+}
+Bytes read(const Exchange& e) { return {payload_bytes(e)}; }
 
 Bytes written(const Gemm& g) { return {real(g.m) * real(g.n) * real(g.batch) * storage_bytes(g.precision)}; }
 Bytes written(const Attention& a) {
@@ -70,6 +92,9 @@ Bytes written(const Attention& a) {
 }
 Bytes written(const Stream& s) { return s.written; }
 Bytes written(const Collective& c) { return c.bytes; }
+Bytes written(const ExpertMlp& e) { return {2 * load_of(e).arriving * real(e.hidden)}; }
+Bytes written(const LatentAttention& a) { return {2 * queried(a) * real(a.v_dim)}; }
+Bytes written(const Exchange& e) { return {payload_bytes(e)}; }
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "ops/columns.h"
+#include "ops/engine_columns.h"
 #include "shape/defaults.h"
 #include "tilewright/quantity.h"
 
@@ -119,14 +120,37 @@ constexpr std::array stream_columns = {
     word<Precision, &StreamCall::precision>({"dtype", "", "bf16", "of the elements"}),
 };
 
-constexpr std::array<std::string_view, 2> libraries = {"nccl", "direct"};
+constexpr std::array<std::string_view, 8> libraries = {"nccl",
+                                                       "direct",
+                                                       "NCCL",
+                                                       "TRTLLM",
+                                                       "SGLang_CustomAllReduce_graph",
+                                                       "vLLM_custom_graph",
+                                                       "SGLang_CustomAllReduce_eager",
+                                                       "vLLM_custom_eager"};
+
+void set_library(Described& d, double value) {
+    const std::string_view word = libraries[static_cast<std::size_t>(value)];
+    Collective& collective = std::get<Collective>(d.work);
+    collective.direct = word != "nccl" && word != "NCCL";
+    collective.eager = word.ends_with("eager");
+}
+
+double get_library(const Described& d) {
+    const Collective& collective = std::get<Collective>(d.work);
+    return collective.eager ? 6.0 : collective.direct ? 1.0 : 0.0;
+}
 
 constexpr std::array collective_columns = {
-    word<CollectiveKind, &Collective::kind>({"kind", "", "", "which collective"}),
+    also(word<CollectiveKind, &Collective::kind>({"kind", "", "", "which collective"}), "op"),
     amount<&Collective::bytes, &Bytes::value>({"bytes", "bytes", "", "of the full tensor, as nccl-tests counts"}),
-    count<&Collective::ranks>({"ranks", "GPUs", "", "that take part"}),
+    also(count<&Collective::ranks>({"ranks", "GPUs", "", "that take part"}), "batch"),
     count<&Collective::stride>({"stride", "GPUs", "1", "between two ranks"}),
-    either<libraries, &Collective::direct>({"library", "", "nccl", "`direct`: a serving engine's own all-reduce"}),
+    also(with(either<libraries, &Collective::direct>({"library", "", "nccl",
+                                                      "`direct`: a serving engine's own all-reduce; public tables name "
+                                                      "the kernel, `_eager` outside a graph"}),
+              set_library, get_library),
+         "kernel"),
 };
 
 constexpr std::array<std::string_view, 2> passes = {"train", "forward"};
@@ -288,6 +312,12 @@ constexpr std::array kinds = {
            finish_stack},
     OpKind{"bandwidth", "memory read, or read and written", bandwidth_columns, start_with<Probe>, nullptr},
     OpKind{"launch", "a kernel that does nothing", launch_columns, start_with<Probe>, nullptr},
+    OpKind{"moe", "the routed experts of a layer on one GPU, as serving engines run them", moe_columns,
+           start_with<ExpertMlp>, finish_moe},
+    OpKind{"mla", "the core of latent attention with rotation and writing the cache", mla_columns,
+           start_with<LatentCall>, finish_mla},
+    OpKind{"alltoall", "dispatch or combine of experts' tokens by DeepEP", alltoall_columns, start_with<Exchange>,
+           finish_alltoall},
 };
 
 }  // namespace

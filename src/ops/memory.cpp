@@ -107,6 +107,14 @@ double serving_transient(const Shape& shape, const Workload& work, double of_ker
     return std::max(of_kernels, static_cast<double>(b.tokens) * b.element * (hidden + live_in_mlp(b))) + alibi_mask(b);
 }
 
+/// Numbers of a token and layer in the cache: keys and values of all heads, or in an engine the latent that they share.
+double cached_width(const Shape& local, const Workload& work) {
+    if (local.latent && runs_in_engine(work))
+        return static_cast<double>(local.latent->kv_rank + local.latent->rope_dim);
+    const std::int64_t value = local.latent ? local.latent->v_dim : local.head_dim;
+    return static_cast<double>(local.kv_heads) * static_cast<double>(local.head_dim + value);
+}
+
 /// K and V of every token kept, in windowed layers of the last `window` only.
 Bytes kv_cache(const Shape& local, const Workload& work) {
     const bool keeps = work.phase == Phase::Decode || runtime_of(work.runtime).memory.prompt_cache;
@@ -119,9 +127,7 @@ Bytes kv_cache(const Shape& local, const Workload& work) {
     const Prompts& prompts = work.prompts;
     const double along =
         static_cast<double>(local.layers) * static_cast<double>(prompts.tokens + prompts.count * prompts.cached);
-    const std::int64_t value = local.latent ? local.latent->v_dim : local.head_dim;
-    const double width = static_cast<double>(local.kv_heads) * static_cast<double>(local.head_dim + value);
-    return {(rows * static_cast<double>(work.batch) + along) * width * cache_bytes(work)};
+    return {(rows * static_cast<double>(work.batch) + along) * cached_width(local, work) * cache_bytes(work)};
 }
 
 /// Bytes of all layers that the backward pass needs: what each kernel kept is kept still, or made again.
@@ -299,6 +305,10 @@ MemoryPieces memory_pieces(const Shape& shape, const Workload& workload, const C
     MemoryPieces pieces;
     pieces.layers = static_cast<double>(shape.layers);
     count_by_part(local, pieces);
+    if (shape.experts && workload.phase != Phase::Train) {
+        const double experts = static_cast<double>(shape.experts->count);
+        pieces.routed_parameters *= 1.0 + static_cast<double>(workload.redundant_experts) / experts;
+    }
     pieces.routed_parameters /= static_cast<double>(workload.parallel.ep);
     add_saved(graph, sizes.training ? input * pieces.layers : 0.0, pieces);
     if (sizes.training) pieces.embedding_saved += alibi_mask(sizes);

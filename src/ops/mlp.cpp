@@ -159,6 +159,42 @@ void gathered_experts(Builder& b, const Experts& experts) {
     small("expert combine", 3);
 }
 
+/// One call for all routed experts of this GPU, as serving engines launch it, and with expert parallelism DeepEP's
+/// exchange around it: low latency when decoding. Ranks bring tokens of their own (attention is data-parallel).
+void served_experts(Builder& b, const Experts& experts) {
+    const Parallelism& parallel = b.work.parallel;
+    const Quantization quantization = quantization_of(b.work);
+    ExpertMlp mlp{.tokens = b.tokens * parallel.ep,
+                  .hidden = b.shape.hidden,
+                  .ffn = experts.ffn,
+                  .experts = experts.count,
+                  .active = experts.active,
+                  .ranks = parallel.ep,
+                  .slots = experts.count + b.work.redundant_experts,
+                  .gated = b.shape.mlp == MlpKind::Gated,
+                  .exchanged = parallel.ep > 1,
+                  .placed = b.work.redundant_experts > 0,
+                  .skew = b.work.expert_skew,
+                  .quantization = quantization};
+    constexpr std::int64_t most_at_once = 1024;  // tokens that low latency keeps room for, of a GPU
+    Exchange exchange{.low_latency = b.work.phase == Phase::Decode && b.tokens <= most_at_once,
+                      .tokens = b.tokens,
+                      .hidden = b.shape.hidden,
+                      .active = experts.active,
+                      .experts = mlp.slots,
+                      .ranks = parallel.ep,
+                      .stride = parallel.tp * parallel.cp};
+    exchange.narrow_tokens = traits_of(quantization).arithmetic != Arithmetic::Half;
+    const auto send = [&](std::string_view name) {
+        if (parallel.ep > 1) b.forward(Op{name, Component::Communication, Pass::Forward, 1, exchange, {}});
+    };
+    send("expert dispatch");
+    b.forward(Op{"experts", Component::Mlp, Pass::Forward, 1, mlp, {}});
+    exchange.combine = true;
+    exchange.narrow_tokens = false;
+    send("expert combine");
+}
+
 /// Tokens to their experts and back: across GPUs with expert parallelism, then a copy in expert order.
 void experts_block(Builder& b, const Experts& experts) {
     const std::int64_t hidden = b.shape.hidden;
@@ -173,6 +209,7 @@ void experts_block(Builder& b, const Experts& experts) {
     b.join_gradients("mlp input backward", readers, hidden);
     route(b, experts);
     if (experts.shared_ffn > 0) mlp(b, {shared_names, experts.shared_ffn, b.tokens, 0});
+    if (b.engine) return served_experts(b, experts);
     if (b.runtime.gathers_experts && b.work.phase == Phase::Decode) return gathered_experts(b, experts);
     const std::int64_t routed = b.tokens * experts.active;
     const bool permutes =

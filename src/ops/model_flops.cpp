@@ -42,7 +42,8 @@ Flops of(const OpGraph& pass, const Shape& shape, const Workload& workload) {
     }
     for (const Op& op : pass.ops) {
         const bool scores = op.component == Component::Attention;
-        if (std::holds_alternative<Gemm>(op.work) && !scores) sum += flops(op) * static_cast<double>(op.count);
+        const bool product = std::holds_alternative<Gemm>(op.work) || std::holds_alternative<ExpertMlp>(op.work);
+        if (product && !scores) sum += flops(op) * static_cast<double>(op.count);
     }
     const bool trains = workload.phase == Phase::Train && !workload.forward_only;
     return sum * (trains ? 3.0 : 1.0);

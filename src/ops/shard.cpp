@@ -5,6 +5,11 @@
 
 namespace tilewright::lowering {
 
+bool runs_in_engine(const Workload& work) {
+    return work.phase != Phase::Train && traits_of(work).logits == Logits::Last && work.precision != Precision::Fp32 &&
+           work.precision != Precision::Tf32;
+}
+
 Shape shard(const Shape& shape, const Parallelism& parallel) {
     Shape local = shape;
     local.layers = ceil_div(shape.layers, parallel.pp);

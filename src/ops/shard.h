@@ -17,6 +17,9 @@ double local_parameters(const Shape& shape, const Parallelism& parallel);
 /// AdamW over `owned` parameters.
 Stream optimizer_step(double owned, const Workload& work);
 
+/// Whether a serving engine runs it: such runtimes compute the last token's logits only.
+bool runs_in_engine(const Workload& work);
+
 /// Ranks that hold the same parameters and therefore reduce gradients with each other.
 constexpr std::int64_t replicas(const Parallelism& parallel) { return parallel.dp * parallel.cp; }
 

@@ -158,8 +158,8 @@ void append(const Op& op, Attention call, const Choices& choices, Kernels& kerne
     if (padded) kernels.back().origin = op.name;
 }
 
-void append(const Op& op, const Stream&, const Choices&, Kernels& kernels) { kernels.push_back(op); }
-void append(const Op& op, const Collective&, const Choices&, Kernels& kernels) { kernels.push_back(op); }
+/// Any other is what it is.
+void append(const Op& op, const auto&, const Choices&, Kernels& kernels) { kernels.push_back(op); }
 
 }  // namespace
 

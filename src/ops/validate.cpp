@@ -35,8 +35,13 @@ void check_other_parallel(const Shape& s, const Workload& w, Problems& problems)
         problems.push_back({"pp", 0, text(p.pp) + " pipeline stages for " + text(s.layers) + " layers",
                             "use at most as many stages as layers"});
     }
-    if (p.ep > 1 && (!s.experts || s.experts->count % p.ep != 0)) {
-        const std::string experts = s.experts ? text(s.experts->count) + " experts" : "a model without experts";
+    const std::int64_t copies = w.phase == Phase::Train ? 0 : w.redundant_experts;
+    if (w.redundant_experts > 0 && !s.experts) {
+        problems.push_back({"redundant_experts", 0, "a model without experts has none to copy", "leave it out"});
+    }
+    if (p.ep > 1 && (!s.experts || (s.experts->count + copies) % p.ep != 0)) {
+        const std::string experts =
+            s.experts ? text(s.experts->count + copies) + " experts" : "a model without experts";
         problems.push_back({"ep", 0, experts + " cannot be split over ep " + text(p.ep),
                             s.experts ? "use an ep that divides the experts" : "leave ep out"});
     }

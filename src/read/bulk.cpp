@@ -11,8 +11,9 @@ Result<BulkFile> read_bulk(std::string_view bytes, const std::string& where, con
     std::vector<std::size_t> places;
     const std::vector<std::string>& header = table->columns;
     for (const Column& column : kind.columns) {
-        if (column.required()) required.emplace_back(column.name);
-        const auto found = std::find(header.begin(), header.end(), column.name);
+        auto found = std::find(header.begin(), header.end(), column.name);
+        if (found == header.end()) found = std::find(header.begin(), header.end(), column.alias);
+        if (column.required() && found == header.end()) required.emplace_back(column.name);
         places.push_back(static_cast<std::size_t>(found - header.begin()));
     }
     if (Problems missing = require_columns(*table, required); !missing.empty()) return missing;

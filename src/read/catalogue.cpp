@@ -192,7 +192,9 @@ namespace {
 /// The part on which kernels that stream memory were timed.
 constexpr std::string_view stream_samples = "h200";
 
-Profile with_streams(Profile profile, const Device& device) {
+/// With what tables of their own say: kernels that stream memory, and engines' kernels.
+Profile completed(Profile profile, const Device& device) {
+    profile.engines = engine_kernels(device);
     if (profile.stream_evidence != Evidence::Assumed) return profile;
     carry_streams(*fitted(stream_samples), *find_device(stream_samples), device, profile);
     return profile;
@@ -226,7 +228,7 @@ std::optional<Device> measured_like(const Device& device) {
 }  // namespace
 
 Profile find_profile(const Device& device) {
-    if (const Profile* own = fitted(device.name)) return with_streams(*own, device);
+    if (const Profile* own = fitted(device.name)) return completed(*own, device);
     return unmeasured_profile(device);
 }
 
@@ -235,10 +237,10 @@ Profile unmeasured_profile(const Device& device) {
     if (like && same_chip(device, *like)) return find_profile(*like);
     const std::string relative = !device.relative.empty() ? device.relative : like ? like->name : "";
     const Profile* profile = fitted(relative);
-    if (profile == nullptr) return with_streams(assumed_profile(device), device);
+    if (profile == nullptr) return completed(assumed_profile(device), device);
     const Result<Device> from = find_device(relative);
     assert(from && "a built-in profile is of a built-in device");
-    return with_streams(transferred(*profile, *from, device), device);
+    return completed(transferred(*profile, *from, device), device);
 }
 
 }  // namespace tilewright

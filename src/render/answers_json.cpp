@@ -41,6 +41,22 @@ struct WriteWork {
         json.field("kind", name_of(collective.kind)).field("bytes", collective.bytes.value);
         json.field("ranks", collective.ranks);
     }
+    void operator()(const ExpertMlp& mlp) const {
+        json.field("kind", "experts").field("tokens", mlp.tokens).field("hidden", mlp.hidden).field("ffn", mlp.ffn);
+        json.field("experts", mlp.experts).field("active", mlp.active).field("tp", mlp.tp).field("ranks", mlp.ranks);
+        json.field("slots", std::max(mlp.slots, mlp.experts)).field("skew", mlp.skew);
+        json.field("format", traits_of(mlp.quantization).name);
+    }
+    void operator()(const LatentAttention& attention) const {
+        json.field("kind", attention.absorbed ? "latent_decode" : "latent_context").field("batch", attention.batch);
+        json.field("heads", attention.heads).field("q_len", attention.q_len).field("kv_len", attention.kv_len);
+        json.field("head_dim", attention.head_dim).field("v_dim", attention.v_dim);
+    }
+    void operator()(const Exchange& exchange) const {
+        json.field("kind", exchange.combine ? "combine" : "dispatch").field("low_latency", exchange.low_latency);
+        json.field("tokens", exchange.tokens).field("hidden", exchange.hidden).field("active", exchange.active);
+        json.field("experts", exchange.experts).field("ranks", exchange.ranks);
+    }
 };
 
 void write_plan(JsonWriter& json, const Plan& plan, const Device& device) {

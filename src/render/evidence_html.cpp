@@ -14,8 +14,10 @@
 namespace tilewright::render {
 namespace {
 
-constexpr std::array<std::string_view, 4> families = {"matrix products", "attention", "kernels that move data",
-                                                      "collectives"};  ///< by the alternative that Op::work holds
+/// By the alternative that Op::work holds.
+constexpr std::array<std::string_view, 7> families = {"matrix products",    "attention",      "kernels that move data",
+                                                      "collectives",        "routed experts", "latent attention",
+                                                      "exchanges of tokens"};
 
 std::string family_table(const Prediction& prediction) {
     std::vector<std::vector<std::string>> rows;
@@ -52,7 +54,8 @@ std::string sources(const Prediction& prediction) {
 }
 
 /// How the errors of a profile call the families, in the same order.
-constexpr std::array<std::string_view, families.size()> ops = {"gemm", "attention", "stream", "collective"};
+constexpr std::array<std::string_view, families.size()> ops = {"gemm", "attention", "stream",  "collective",
+                                                               "moe",  "mla",       "alltoall"};
 
 /// Groups too small to say anything, and clocks, which are no property of the kernel.
 bool worth_a_row(const ErrorLine& line) { return line.by != "clock" && (line.by == "all" || line.points >= 5); }

@@ -71,6 +71,17 @@ struct SizeText {
     std::string operator()(const Collective& collective) const {
         return fmt::format("{} over {}", bytes_text(collective.bytes), collective.ranks);
     }
+    std::string operator()(const ExpertMlp& mlp) const {
+        return fmt::format("{}×{}×{} to {} of {} over {}", mlp.tokens, mlp.hidden, mlp.ffn, mlp.active, mlp.experts,
+                           mlp.ranks);
+    }
+    std::string operator()(const LatentAttention& attention) const {
+        return fmt::format("{}·{} heads {}×{}×{}", attention.batch, attention.heads, attention.q_len, attention.kv_len,
+                           attention.head_dim);
+    }
+    std::string operator()(const Exchange& exchange) const {
+        return fmt::format("{} over {}", bytes_text({payload_bytes(exchange)}), exchange.ranks);
+    }
 };
 
 Tone tone_of(Severity severity) {

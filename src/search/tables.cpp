@@ -44,7 +44,13 @@ void move(Stream& to, const Stream& a, const Stream& b, double x) {
     to.written = along(a.written, b.written, x);
 }
 void move(Collective& to, const Collective& a, const Collective& b, double x) { to.bytes = along(a.bytes, b.bytes, x); }
+void move(ExpertMlp& to, const ExpertMlp& a, const ExpertMlp& b, double x) {
+    to.hidden = along(a.hidden, b.hidden, x);
+    to.ffn = along(a.ffn, b.ffn, x);
+}
+void move(Exchange& to, const Exchange& a, const Exchange& b, double x) { to.hidden = along(a.hidden, b.hidden, x); }
 void move(Attention&, const Attention&, const Attention&, double) {}
+void move(LatentAttention&, const LatentAttention&, const LatentAttention&, double) {}
 
 /// Moves a kernel to `x` on the line through `a` (0) and `b` (1): its sizes and bytes are affine in one dimension.
 void move(Op& to, const Op& a, const Op& b, double x) {

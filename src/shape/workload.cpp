@@ -50,11 +50,18 @@ Problems validate(const Workload& workload) {
                                   {"ep", parallel.ep},
                                   {"virtual_stages", parallel.virtual_stages},
                                   {"micro_batches", workload.micro_batches},
+                                  {"redundant_experts", workload.redundant_experts, 0},
                                   {"zero_stage", parallel.zero_stage, 0, 3}}) {
         check(number, problems);
     }
     if (!(workload.host_scale > 0 && workload.host_scale <= 1000)) {
         problems.push_back({"host_scale", 0, "is not between 0 and 1000", "2 means a host that takes twice as long"});
+    }
+    if (!(workload.expert_skew >= 0 && workload.expert_skew <= 3)) {
+        problems.push_back({"expert_skew", 0, "is not between 0 and 3", "0 means that every expert gets the same"});
+    }
+    if (workload.phase == Phase::Train && workload.redundant_experts > 0) {
+        problems.push_back({"redundant_experts", 0, "is of serving; training has each expert once", "leave it out"});
     }
     check_formats(workload, problems);
     const Prompts& prompts = workload.prompts;

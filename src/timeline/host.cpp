@@ -76,6 +76,22 @@ HostLoad host_load(const OpGraph& graph, const Shape& shape, const Workload& wor
     return load;
 }
 
+namespace {
+
+/// Of the time that tokens spend between GPUs, what shows: all of it, or with two half batches in turn (`--overlap all`
+/// in serving) what the other half's kernels do not hide.
+double exposed_exchange(const GraphCost& kernels, const Workload& workload) {
+    if (workload.phase == Phase::Train || workload.overlap != Overlap::All) return 1.0;
+    double exchanging = 0, others = 0;
+    for (const PricedOp& priced : kernels.ops) {
+        if (in_layers(priced.op))
+            (std::holds_alternative<Exchange>(priced.op.work) ? exchanging : others) += priced.total.value;
+    }
+    return exchanging > others ? (exchanging - others) / exchanging : 0.0;
+}
+
+}  // namespace
+
 Timeline schedule(const GraphCost& kernels, const Shape& shape, const Workload& workload, Pacing pacing) {
     const HostCosts& host = runtime_of(workload.runtime).host;
     const Beside also = beside(shape, workload);
@@ -94,6 +110,7 @@ Timeline schedule(const GraphCost& kernels, const Shape& shape, const Workload& 
         runs.back().launches.push_back({{work * scale}, {gpu * pacing.gpu}, waits});
     };
     launch(also.step, 0, host.waits_each_step, false);
+    const double exposed = exposed_exchange(kernels, workload);
     for (const PricedOp& priced : kernels.ops) {
         const Op& op = priced.op;
         const bool layer = in_layers(op), back = op.pass == Pass::Backward;
@@ -102,7 +119,8 @@ Timeline schedule(const GraphCost& kernels, const Shape& shape, const Workload& 
         const double views = !layer ? 0 : back ? also.backward_views / backward : also.forward_views / forward;
         double work = count * (issue_time(op, host).value + views);
         if (op.component == Component::Optimizer) work += weights * also.tensors;
-        launch(work, priced.total.value * share, op.waits, layer);
+        const double shows = std::holds_alternative<Exchange>(op.work) ? exposed : 1.0;
+        launch(work, priced.total.value * shows * share, op.waits, layer);
     }
     std::vector<Stretch> step;
     for (const Run& run : runs) step.push_back({run.launches, run.times});

@@ -1,0 +1,69 @@
+// Constants of engines' kernels on one GPU (data/engines, docs/engines.md). Rates are fractions of the data sheet's.
+#pragma once
+
+#include <array>
+
+#include "tilewright/engine_ops.h"
+
+namespace tilewright {
+
+enum class Evidence;
+
+/// What the constants of one kernel rest on.
+struct EngineBasis {
+    double low = 0.6, high = 1.7;  ///< 90% interval, as factors
+    Evidence evidence{3};          ///< assumed
+};
+
+/// Grouped expert MLPs of one format by one library.
+struct ExpertKernel {
+    bool untuned = false;       ///< tiles as Triton's default has them: small up to a token an expert, then 64 x 64
+    double fixed_us = 22;       ///< of a call
+    double plain_us = 5;        ///< more for 8 choices where the MLP is not gated
+    double choice_ns = 0.4;     ///< of one choice of one token
+    double token_bytes = 5;     ///< moved for each number of a token
+    double input_bytes = 12;    ///< moved for each number of a token at an expert
+    double inner_bytes = 4;     ///< moved for each inner number of it
+    double efficiency = 0.9;    ///< of the peak, in a tile
+    double tile_us = 1.2;       ///< of a round of tiles
+    double bandwidth = 0.9;     ///< of weights
+    double unit_bandwidth = 4;  ///< of one unit that loads alone, over its share
+    double join = 1.6;          ///< exponent by which computing and reading overlap
+    double wide_bandwidth = 1;  ///< of `bandwidth`, with the larger untuned tiles
+    EngineBasis basis{};
+};
+
+struct LatentContextKernel {
+    double fixed_us = 13, token_ns = 0.7, head_bytes = 2;  ///< of a call, a token, a number of a head
+    double efficiency = 0.62;                              ///< of the peak along the keys
+    double tile_us = 1, longest = 0.8;  ///< of a round of tiles; of the longest tile's walk, what shows
+    double join = 1.5;                  ///< exponent by which both walks overlap
+    EngineBasis basis{};
+};
+
+struct LatentDecodeKernel {
+    double fixed_us = 12, sequence_ns = 28, head_ns = 1.2;  ///< of a call, a sequence, a head of it
+    double efficiency = 0.65, bandwidth = 1;
+    double chain_ns = 0.3;                   ///< of one key, where a thread block walks all of a sequence
+    double few_heads = 1.1;                  ///< slow-down of reading with 17 to 32 heads
+    double split_us = 7, split_keys = 2200;  ///< of joining parts of long sequences; half of it at so many keys
+    double join = 3, overlap = 1.2;          ///< exponents: of the core's parts, of core and what enters the cache
+    EngineBasis basis{};
+};
+
+struct ExchangeKernel {
+    double fixed_us = 25, width_ns = 0.3, expert_ns = 10, node_us = 20;  ///< of a call, a number of a token, an expert,
+                                                                         ///< a doubling of nodes
+    double lane_gb_per_s = 25, copy_ns = 30, token_copies = 8;           ///< of one lane: a unit, or an expert's queue
+    double link = 0.8, adapter = 0.7, join = 2;
+    EngineBasis basis{};
+};
+
+struct EngineKernels {
+    std::array<std::array<ExpertKernel, expert_library_count>, quantization_count> experts{};
+    std::array<LatentContextKernel, 2> context{};  ///< by cache: 16 bits, fp8
+    std::array<LatentDecodeKernel, 2> decode{};
+    std::array<ExchangeKernel, 4> exchange{};  ///< normal dispatch and combine, then low latency
+};
+
+}  // namespace tilewright

@@ -1,0 +1,139 @@
+// What serving engines launch for latent attention and routed experts, and how tokens spread over experts.
+#include <gtest/gtest.h>
+
+#include "ops/workload_samples.h"
+#include "tilewright/memory.h"
+
+namespace tilewright {
+namespace {
+
+/// DeepSeek-V3's sizes, fewer layers.
+Shape deepseek() {
+    Shape shape;
+    shape.hidden = 7168;
+    shape.layers = 5;
+    shape.heads = shape.kv_heads = 128;
+    shape.head_dim = 192;
+    shape.ffn = 18432;
+    shape.vocab = 129280;
+    shape.mlp = MlpKind::Gated;
+    shape.norms.kind = NormKind::Rms;
+    shape.experts = Experts{.count = 256, .active = 8, .ffn = 2048, .shared_ffn = 2048, .dense_layers = 3};
+    shape.latent = Latent{.q_rank = 1536, .kv_rank = 512, .nope_dim = 128, .rope_dim = 64, .v_dim = 128};
+    return shape;
+}
+
+Workload serving(Phase phase) {
+    Workload work;
+    work.phase = phase;
+    work.runtime = RuntimeId::Vllm;
+    work.batch = 16;
+    work.seq = 1000;
+    return work;
+}
+
+template <class Work>
+const Work& only(const OpGraph& graph, std::string_view name) {
+    return std::get<Work>(find_op(graph, name)->work);
+}
+
+TEST(Engine, DecodesOverTheLatentsThatAllHeadsShare) {
+    const OpGraph graph = lower(deepseek(), serving(Phase::Decode));
+    const auto& core = only<LatentAttention>(graph, "attention");
+    EXPECT_TRUE(core.absorbed);
+    EXPECT_EQ(core.head_dim, 576);
+    EXPECT_EQ(core.v_dim, 512);
+    EXPECT_EQ(core.kv_len, 1000);
+    const auto& absorb = only<Gemm>(graph, "q absorb");
+    EXPECT_EQ(absorb.batch * absorb.m * absorb.n * absorb.k, 128 * 16 * 512 * 128);
+    EXPECT_EQ(find_op(graph, "kv up"), nullptr);
+}
+
+TEST(Engine, ExpandsKeysAndValuesOfAPrompt) {
+    const OpGraph graph = lower(deepseek(), serving(Phase::Prefill));
+    const auto& core = only<LatentAttention>(graph, "attention");
+    EXPECT_FALSE(core.absorbed);
+    EXPECT_EQ(core.head_dim, 192);
+    EXPECT_EQ(only<Gemm>(graph, "kv up").n, 128 * 256);
+    EXPECT_EQ(find_op(graph, "q absorb"), nullptr);
+}
+
+TEST(Engine, KeepsALatentATokenAndLayer) {
+    const Workload work = serving(Phase::Decode);
+    EXPECT_EQ(memory(deepseek(), work, cudnn).kv_cache.value, 16.0 * 1000 * 5 * 576 * 2);
+    Workload split = work;
+    split.parallel.tp = 8;
+    EXPECT_EQ(memory(deepseek(), split, cudnn).kv_cache.value, 16.0 * 1000 * 5 * 576 * 2) << "every rank has all of it";
+}
+
+TEST(Engine, LeavesTrainingAsItWas) {
+    const OpGraph graph = lower(deepseek(), Workload{});
+    for (const Op& op : graph.ops) {
+        EXPECT_FALSE(std::holds_alternative<LatentAttention>(op.work)) << op.name;
+        EXPECT_FALSE(std::holds_alternative<ExpertMlp>(op.work)) << op.name;
+    }
+}
+
+TEST(Engine, RunsExpertsInOneCallBetweenAnExchange) {
+    Workload work = serving(Phase::Decode);
+    const OpGraph alone = lower(deepseek(), work);
+    EXPECT_EQ(find_op(alone, "experts")->count, 2) << "three layers are dense";
+    EXPECT_EQ(find_op(alone, "expert dispatch"), nullptr);
+    work.parallel.dp = work.parallel.ep = 72;
+    work.redundant_experts = 32;
+    ASSERT_TRUE(validate(deepseek(), work).empty());
+    const OpGraph wide = lower(deepseek(), work);
+    const auto& mlp = only<ExpertMlp>(wide, "experts");
+    EXPECT_EQ(mlp.tokens, 16 * 72);
+    EXPECT_EQ(mlp.slots, 288);
+    EXPECT_TRUE(mlp.exchanged);
+    EXPECT_TRUE(only<Exchange>(wide, "expert dispatch").low_latency);
+    EXPECT_EQ(only<Exchange>(wide, "expert combine").ranks, 72);
+}
+
+TEST(Engine, HoldsCopiesOfExpertsInMemory) {
+    Workload work = serving(Phase::Decode);
+    work.parallel.dp = work.parallel.ep = 8;
+    const double plain = memory(deepseek(), work, cudnn).weights.value;
+    work.redundant_experts = 32;
+    const double expert = 3.0 * 7168 * 2048 * 2;
+    EXPECT_NEAR(memory(deepseek(), work, cudnn).weights.value - plain, 2 * 32 / 8 * expert, 1.0);
+}
+
+TEST(ExpertLoad, SharesTokensEvenlyWithoutSkew) {
+    ExpertMlp mlp{.tokens = 4096, .hidden = 7168, .ffn = 2048, .experts = 256, .active = 8, .ranks = 8};
+    const ExpertLoad load = load_of(mlp);
+    EXPECT_DOUBLE_EQ(load.pairs, 4096.0 * 8 / 8);
+    EXPECT_DOUBLE_EQ(load.hit, 32.0);
+    mlp.tokens = 8;
+    EXPECT_DOUBLE_EQ(load_of(mlp).hit, 8.0) << "every pair meets another expert";
+}
+
+TEST(ExpertLoad, LoadsTheBusiestGpuUnlessCopiesSpreadTheHottest) {
+    ExpertMlp mlp{.tokens = 4096, .hidden = 7168, .ffn = 2048, .experts = 256, .active = 8, .ranks = 32};
+    const double even = load_of(mlp).pairs;
+    mlp.skew = 1.01;
+    const double uneven = load_of(mlp).pairs;
+    EXPECT_GT(uneven, 1.3 * even);
+    mlp.placed = true;
+    mlp.slots = 288;
+    EXPECT_LT(load_of(mlp).pairs, 1.2 * even);
+    mlp.skew = 1.5;
+    mlp.placed = false;
+    mlp.slots = 0;
+    EXPECT_GT(load_of(mlp).pairs, uneven);
+    mlp.ranks = 1;
+    EXPECT_NEAR(load_of(mlp).pairs, 4096.0 * 8, 1e-6 * 4096 * 8) << "one GPU has all of them";
+}
+
+TEST(Exchange, SendsACopyForEachExpertOrForEachGpu) {
+    Exchange exchange{.low_latency = true, .tokens = 128, .hidden = 7168, .active = 8, .experts = 256, .ranks = 8};
+    EXPECT_DOUBLE_EQ(payload_bytes(exchange), 128.0 * 8 * 7168 * (1 + 4.0 / 128));
+    exchange.low_latency = false;
+    EXPECT_NEAR(payload_bytes(exchange) / (128.0 * 7168 * (1 + 4.0 / 128)), 5.29, 0.01);
+    exchange.ranks = 256;
+    EXPECT_DOUBLE_EQ(payload_bytes(exchange), 128.0 * 8 * 7168 * (1 + 4.0 / 128)) << "an expert a GPU";
+}
+
+}  // namespace
+}  // namespace tilewright

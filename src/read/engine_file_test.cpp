@@ -1,0 +1,59 @@
+// Tables of engines' kernels: a GPU's own rows, a relative's, or the mean.
+#include <gtest/gtest.h>
+
+#include "tilewright/read.h"
+
+namespace tilewright {
+namespace {
+
+const ExpertKernel& experts(const EngineKernels& engines, Quantization way, ExpertLibrary library) {
+    return engines.experts[static_cast<std::size_t>(way)][static_cast<std::size_t>(library)];
+}
+
+TEST(EngineFile, SaysWhatEachConstantRestsOn) {
+    struct Case {
+        const char* device;
+        Quantization way;
+        Evidence evidence;
+    };
+    for (const Case& one : {Case{"h200", Quantization::Fp8Block, Evidence::Fitted},
+                            {"h20", Quantization::Fp8Block, Evidence::Transferred},
+                            {"l40s", Quantization::Fp8Block, Evidence::Assumed},
+                            {"b200", Quantization::Nvfp4, Evidence::Fitted},
+                            {"b300", Quantization::Nvfp4, Evidence::Transferred},
+                            {"h200", Quantization::Int8Wo, Evidence::Assumed}}) {
+        const EngineKernels engines = engine_kernels(*find_device(one.device));
+        EXPECT_EQ(experts(engines, one.way, ExpertLibrary::Usual).basis.evidence, one.evidence)
+            << one.device << ' ' << traits_of(one.way).name;
+    }
+}
+
+TEST(EngineFile, TellsLibrariesApart) {
+    const EngineKernels engines = engine_kernels(*find_device("b200"));
+    EXPECT_NE(experts(engines, Quantization::Nvfp4, ExpertLibrary::TensorRt).fixed_us,
+              experts(engines, Quantization::Nvfp4, ExpertLibrary::Vllm).fixed_us);
+    const EngineKernels ampere = engine_kernels(*find_device("a100-80-sxm"));
+    EXPECT_TRUE(experts(ampere, Quantization::None, ExpertLibrary::Usual).untuned);
+}
+
+TEST(EngineFile, WidensWhatItDidNotMeasure) {
+    const EngineKernels own = engine_kernels(*find_device("h200")), carried = engine_kernels(*find_device("l40s"));
+    EXPECT_GT(carried.decode[0].basis.high / carried.decode[0].basis.low,
+              own.decode[0].basis.high / own.decode[0].basis.low);
+}
+
+TEST(EngineFile, KeepsFractionsOfTheDataSheetBelowIt) {
+    for (const std::string& name : device_names()) {
+        const EngineKernels engines = engine_kernels(*find_device(name));
+        for (const auto& libraries : engines.experts) {
+            for (const ExpertKernel& kernel : libraries) {
+                EXPECT_LE(kernel.efficiency, 1.0);
+                EXPECT_LE(kernel.bandwidth, 1.0);
+                EXPECT_GE(kernel.join, 1.0);
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace tilewright
