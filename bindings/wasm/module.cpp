@@ -6,8 +6,10 @@
 #include "cli/search.h"
 #include "cli/verb.h"
 #include "cli/write_configs.h"
+#include "kept_bytes.h"
 #include "platform.h"
 #include "render/answers.h"
+#include "render/json.h"
 #include "render/report.h"
 #include "rows.h"
 
@@ -23,7 +25,6 @@ struct Page {
     cli::Session session = cli::open_session();
     std::optional<cli::ReadySearch> search;
     Kept kept;
-    std::size_t walked = 0;  ///< slices of the search
 };
 
 Page& page() {
@@ -63,6 +64,12 @@ Result<Question> question_of(const cli::Arguments& arguments) {
     return question;
 }
 
+/// The page has a heading above the picture.
+std::string untitled(render::Chart chart, render::ChartSize size) {
+    chart.title.clear();
+    return render::svg(chart, size);
+}
+
 }  // namespace
 
 /// Room for what comes in.
@@ -92,36 +99,60 @@ EXPORT(ask) int ask() {
     return code;
 }
 
-/// Predictions along one dimension or two: NAME VALUES NAME VALUES, then what `predict` is asked. The rows are those of
-/// rows.h; their columns are named in the answer.
+/// The words that each choice of a verb takes, VERB: {"--phase": "train|prefill|decode", …}.
+EXPORT(choices) int choices() {
+    const std::vector<std::string> typed = begin();
+    render::JsonWriter json;
+    json.object();
+    for (const cli::FlagGroup& group : cli::find_verb(typed[0])->flags()) {
+        for (const cli::Flag& flag : group.flags) {
+            if (flag.kind == cli::Kind::Choice) json.field(flag.name, flag.value);
+        }
+    }
+    page().out = json.end().take();
+    return cli::exit_fine;
+}
+
+/// Predictions along one dimension or two: NAME VALUES NAME VALUES BASELINE, then what `predict` is asked. The rows are
+/// those of rows.h; their columns are named in the answer.
 EXPORT(sweep) int sweep() {
     const std::vector<std::string> typed = begin();
     const std::span<const std::string> all(typed);
-    const Result<cli::Arguments> arguments = cli::arguments_of(*cli::find_verb("predict"), all.subspan(4));
+    const Result<cli::Arguments> arguments = cli::arguments_of(*cli::find_verb("predict"), all.subspan(5));
     if (!arguments) return fail(arguments.problems());
     const std::array<wasm::Turned, 2> turned{wasm::turned(typed[0], typed[1]), wasm::turned(typed[2], typed[3])};
-    Result<std::vector<double>> found = wasm::price_rows(*arguments, turned, page().session);
+    Result<std::vector<double>> found = wasm::price_rows(*arguments, turned, typed[4], page().session);
     if (!found) return fail(found.problems());
     page().rows = std::move(*found);
     page().out = wasm::row_columns();
     return cli::exit_fine;
 }
 
-/// The tiles of one kernel over the chip, as SVG: WIDTH KERNEL, then what `predict` is asked. No answer where the
-/// kernel is no product.
-EXPORT(tiles) int tiles() {
+/// A picture of `report` as SVG: NAME WIDTH KERNEL, then what `predict` is asked. Those of the tiles are of one kernel;
+/// no answer where it is no product.
+EXPORT(picture) int picture() {
     const std::vector<std::string> typed = begin();
     const std::span<const std::string> all(typed);
-    const Result<cli::Arguments> arguments = cli::arguments_of(*cli::find_verb("predict"), all.subspan(2));
+    const Result<cli::Arguments> arguments = cli::arguments_of(*cli::find_verb("predict"), all.subspan(3));
     if (!arguments) return fail(arguments.problems());
     const Result<Question> question = question_of(*arguments);
     if (!question) return fail(question.problems());
-    const Prediction prediction = predict(*question);
-    GraphCost one;
-    for (const PricedOp& priced : prediction.kernels.ops) {
-        if (priced.op.name == typed[1]) one.ops.push_back(priced);
+    const render::ChartSize size{std::atof(typed[1].c_str()), 380.0};
+    if (typed[0] == "serving") {
+        page().out = untitled(render::serving_chart(serve(*question).serving), size);
+        return cli::exit_fine;
     }
-    if (const auto map = tile_map(one)) page().out = render::tile_svg(*map, std::atof(typed[0].c_str()));
+    const GraphCost step = predict(*question).kernels;
+    if (typed[0] == "roofline") {
+        const Roofline found = roofline(step, question->pricer(), question->workload.precision);
+        page().out = untitled(render::roofline_chart(found, question->device.name), size);
+        return cli::exit_fine;
+    }
+    GraphCost one;
+    for (const PricedOp& priced : step.ops) {
+        if (priced.op.name == typed[2]) one.ops.push_back(priced);
+    }
+    if (const auto map = tile_map(one)) page().out = render::tile_svg(*map, size.width);
     return cli::exit_fine;
 }
 
@@ -138,7 +169,8 @@ EXPORT(config) int config() {
     return cli::exit_fine;
 }
 
-/// A search in slices: what `search` is asked, then as many slices as there is time for, then the answer.
+/// A search in slices, by one module or by several: what `search` is asked; then slices; what others have kept; then the
+/// answer.
 EXPORT(search_begin) int search_begin() {
     const std::vector<std::string> typed = begin();
     const Result<cli::Arguments> arguments = cli::arguments_of(*cli::find_verb("search"), typed);
@@ -147,23 +179,27 @@ EXPORT(search_begin) int search_begin() {
     if (!ready) return fail(ready.problems());
     page().search.emplace(std::move(*ready));
     page().kept = {};
-    page().walked = 0;
     return cli::exit_fine;
 }
 
-/// Walks one slice more; the share of all that is done.
-EXPORT(search_step) double search_step() {
+EXPORT(search_slices) std::size_t search_slices() { return page().search->prepared.slices(); }
+EXPORT(search_walk) void search_walk(std::size_t slice) {
     const Search& search = page().search->prepared;
-    if (page().walked < search.slices()) page().kept.merge(search.walk(page().walked++), search.keep());
-    return search.slices() == 0 ? 1.0 : static_cast<double>(page().walked) / static_cast<double>(search.slices());
+    page().kept.merge(search.walk(slice), search.keep());
 }
-
 EXPORT(search_priced) double search_priced() { return static_cast<double>(page().kept.priced); }
 
-EXPORT(search_end) void search_end(double seconds) {
-    const auto finish = [](const Search& search) {
+/// What was kept, as bytes for the module that finishes, and there merged.
+EXPORT(search_kept) void search_kept() { page().out = wasm::bytes_of(page().kept); }
+EXPORT(search_merge) void search_merge() {
+    page().kept.merge(wasm::kept_of(page().in), page().search->prepared.keep());
+}
+
+/// The answer; whether every slice was walked is known to who shared them out.
+EXPORT(search_end) void search_end(double seconds, int all) {
+    const auto finish = [all](const Search& search) {
         SearchResult result = search.finish(page().kept);
-        result.exhaustive = page().walked == search.slices();
+        result.exhaustive = all != 0;
         if (!result.exhaustive) result.shapes_in_space = static_cast<std::int64_t>(search.size_bound());
         return result;
     };

@@ -17,6 +17,16 @@ struct Column {
 
 double unless(bool known, double value) { return known ? value : std::numeric_limits<double>::quiet_NaN(); }
 
+/// The time of the kernels that wait for that.
+template <Bound bound>
+double bound_by(const Prediction& prediction, const LossChange&) {
+    Seconds sum;
+    for (const PricedOp& priced : prediction.kernels.ops) {
+        if (priced.cost.bound == bound) sum += priced.total;
+    }
+    return sum.value;
+}
+
 constexpr Column columns[] = {
     {"time_s", [](const Prediction& p, const LossChange&) { return p.time.value; }},
     {"low_s", [](const Prediction& p, const LossChange&) { return p.low.value; }},
@@ -31,9 +41,15 @@ constexpr Column columns[] = {
      [](const Prediction& p, const LossChange&) {
          return static_cast<double>(p.params.total - p.params.embedding - p.params.head);
      }},
-    {"loss_change", [](const Prediction&, const LossChange& loss) { return unless(loss.reaches(), loss.value); }},
-    {"loss_low", [](const Prediction&, const LossChange& loss) { return unless(loss.reaches(), loss.low); }},
-    {"loss_high", [](const Prediction&, const LossChange& loss) { return unless(loss.reaches(), loss.high); }},
+    {"host_bound", [](const Prediction& p, const LossChange&) { return p.host_bound ? 1.0 : 0.0; }},
+    {"bound_compute", bound_by<Bound::Compute>},
+    {"bound_memory", bound_by<Bound::Memory>},
+    {"bound_latency", bound_by<Bound::Latency>},
+    {"bound_network", bound_by<Bound::Network>},
+    {"loss_reaches", [](const Prediction&, const LossChange& loss) { return loss.reaches() ? 1.0 : 0.0; }},
+    {"loss_change", [](const Prediction&, const LossChange& loss) { return unless(loss.known, loss.value); }},
+    {"loss_low", [](const Prediction&, const LossChange& loss) { return unless(loss.known, loss.low); }},
+    {"loss_high", [](const Prediction&, const LossChange& loss) { return unless(loss.known, loss.high); }},
 };
 
 void write_row(const Prediction& prediction, const LossChange& loss, std::vector<double>& rows) {
@@ -49,6 +65,19 @@ bool turn(const cli::Arguments& arguments, const Question& base, Question& quest
     cli::apply_workload_flags(arguments, question.workload);
     return validate(question.shape).empty() && validate(question.workload).empty() &&
            validate(question.shape, question.workload).empty();
+}
+
+/// The shape that loss is compared with: the one that was named, with the sizes of "heads=20,layers=32".
+Shape reference(const cli::Arguments& arguments, const Shape& named, const std::string& sizes) {
+    cli::Arguments own = arguments;
+    for (const cli::Flag& flag : cli::shape_flags().flags) own.flags.erase(flag.name);
+    for (const std::string& size : cli::split(sizes, ',')) {
+        const std::size_t sign = size.find('=');
+        if (sign != std::string::npos) own.flags["--" + size.substr(0, sign)] = size.substr(sign + 1);
+    }
+    Shape shape = named;
+    cli::apply_shape_flags(own, shape);
+    return validate(shape).empty() ? shape : named;
 }
 
 /// Only what a size needs: its parameters.
@@ -73,11 +102,11 @@ std::string row_columns() {
 }
 
 Result<std::vector<double>> price_rows(const cli::Arguments& arguments, const std::array<Turned, 2>& turned,
-                                       const cli::Session& session) {
+                                       const std::string& baseline, const cli::Session& session) {
     const Result<Question> base = cli::make_question(arguments, arguments.operands[0], session, cli::Overrides::Ignore);
     if (!base) return base.problems();
     const bool sizes_only = turned[1].name == "sizes";
-    const LossLaw law(base->shape);
+    const LossLaw law(reference(arguments, base->shape, baseline));
     Question question = *base;
     std::vector<double> rows;
     cli::Arguments changed = arguments;

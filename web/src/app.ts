@@ -2,6 +2,7 @@
 // the worker, and its pieces come back to the panel that asked.
 import type {Prediction} from "./answers";
 import {Model} from "./module.js";
+import {Pool} from "./pool";
 import * as state_of from "./state";
 import type {State} from "./state";
 import type {Job, Piece} from "./worker";
@@ -21,14 +22,18 @@ export class App {
   shown: Shown;
   private panels: Panel[] = [];
   private later: Panel[] = [];
+  readonly pool: Pool;
   private worker = new SweepWorker();
   private next_job = 1;
   private waiting = new Map<number, (piece: Piece) => void>();
   private timer = 0;
   private base_asked = "";
   private frame = 0;
+  private painted = new MessageChannel();
 
   constructor(readonly model: Model) {
+    this.pool = new Pool(model);
+    this.painted.port1.onmessage = ({data}) => performance.measure("input to picture", {start: data as number});
     this.worker.onmessage = ({data}: MessageEvent<Piece>) => {
       this.waiting.get(data.id)?.(data);
       if (data.done) this.waiting.delete(data.id);
@@ -51,7 +56,14 @@ export class App {
   change(changed: Partial<State>): void {
     this.state = {...this.state, ...changed};
     if (changed.file) this.keep_file();
-    if (!this.frame) this.frame = requestAnimationFrame(() => { this.frame = 0; this.answer(); });
+    if (!this.frame) {
+      const moved = performance.now();
+      this.frame = requestAnimationFrame(() => {
+        this.frame = 0;
+        this.answer();
+        this.painted.port2.postMessage(moved); // comes back after the paint
+      });
+    }
   }
 
   /// Sets sizes and choices; undefined leaves one to the model.
@@ -69,6 +81,7 @@ export class App {
     this.shown = {...this.shown, state: this.state, problem: "", warning: ""};
     try {
       const now = this.model.ask(["predict", ...state_of.words(this.state), "--json"]);
+      performance.measure("model", {start: began});
       if (now.code !== 0) this.shown.problem = now.said;
       else {
         this.shown.warning = now.said;
@@ -83,7 +96,10 @@ export class App {
     } catch (fault) {
       this.shown.problem = `error: the model stopped: ${fault instanceof Error ? fault.message : fault}\n  fix: please report this command; your settings are kept\n`;
     }
+    const told = performance.now();
+    performance.measure("read", {start: began, end: told});
     for (const panel of this.panels) panel(this.shown, this);
+    performance.measure("panels", {start: told});
     performance.measure("answer", {start: began});
     clearTimeout(this.timer);
     this.timer = window.setTimeout(() => {
@@ -92,14 +108,12 @@ export class App {
     }, 180);
   }
 
-  /// Gives the worker a job; `take` gets its pieces. Returns its number, to stop a search by.
-  send(job: Omit<Job, "id">, take: (piece: Piece) => void): number {
+  /// Gives the worker a job; `take` gets its pieces.
+  send(job: Omit<Job, "id">, take: (piece: Piece) => void): void {
     const id = this.next_job++;
     this.waiting.set(id, take);
     this.worker.postMessage({...job, id});
-    return id;
   }
-  stop(id: number): void { this.worker.postMessage({id, kind: "", what: "stop", turned: [], words: []}); }
 
   private keep_file(): void {
     if (!this.state.file) return;

@@ -1,9 +1,9 @@
-// A small SVG chart with axes in decades or evenly, for pictures of a few dozen marks that can be pointed at and focused.
+// A small SVG chart with axes in decades or evenly, for pictures that `report` has not.
 import {s} from "./element";
-import {tipped} from "./panel";
+import type {Spot} from "./pointing";
 
 export interface Axis { low: number; high: number; log: boolean; label: string; text: (value: number) => string }
-export interface Chart { svg: SVGElement; x: (value: number) => number; y: (value: number) => number }
+export interface Chart { svg: SVGElement; x: (value: number) => number; y: (value: number) => number; spots: Spot[] }
 
 const edge = {left: 80, right: 12, top: 10, bottom: 40};
 export const height = 300;
@@ -30,7 +30,7 @@ export function chart(width: number, across: Axis, up: Axis, title: string): Cha
   };
   const x = place(across, edge.left, width - edge.right);
   const y = place(up, height - edge.bottom, edge.top);
-  const svg = s("svg", {viewBox: `0 0 ${width} ${height}`, width, height, role: "group", "aria-label": title, class: "chart"});
+  const svg = s("svg", {viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": title, class: "chart"});
   const room = Math.max(1, Math.ceil((ticks(across).length * 58) / (width - edge.left)));
   ticks(across).forEach((value, i) => {
     svg.append(s("path", {class: "grid", d: `M${x(value)} ${edge.top}V${height - edge.bottom}`}));
@@ -38,14 +38,15 @@ export function chart(width: number, across: Axis, up: Axis, title: string): Cha
   });
   for (const value of ticks(up)) svg.append(s("path", {class: "grid", d: `M${edge.left} ${y(value)}H${width - edge.right}`}), s("text", {x: edge.left - 6, y: y(value) + 4, "text-anchor": "end"}, up.text(value)));
   svg.append(s("text", {x: (edge.left + width) / 2, y: height - 6, "text-anchor": "middle"}, across.label), s("text", {x: 12, y: (height - edge.bottom) / 2, "text-anchor": "middle", transform: `rotate(-90 12 ${(height - edge.bottom) / 2})`}, up.label));
-  return {svg, x, y};
+  return {svg, x, y, spots: []};
 }
 
 export interface Mark { x: number; y: number; size: number; colour: string; tip: string; act?: () => void; ring?: boolean }
 
 export function mark(chart: Chart, {x, y, size, colour, tip, act, ring}: Mark): void {
-  const dot = s("circle", {cx: chart.x(x), cy: chart.y(y), r: size, tabindex: 0, role: act ? "button" : "img", style: ring ? `fill:none;stroke:${colour};stroke-width:2` : `fill:${colour}`, class: act ? "dot act" : "dot", onclick: act, onkeydown: act && ((event: KeyboardEvent) => { if (event.key === "Enter" || event.key === " ") { event.preventDefault(); act(); } })});
-  chart.svg.append(tipped(dot, tip));
+  const [cx, cy] = [chart.x(x), chart.y(y)];
+  chart.svg.append(s("circle", {cx, cy, r: size, style: ring ? `fill:none;stroke:${colour};stroke-width:2` : `fill:${colour}`, class: act ? "dot act" : "dot"}));
+  chart.spots.push({x: cx, y: cy, text: tip, act});
 }
 
 export function line(chart: Chart, points: [number, number][], colour: string, attributes: Record<string, unknown> = {}): void {

@@ -1,10 +1,11 @@
 // What is asked: model, GPU, software, workload; and a slider for each size. The baseline is marked on each of them.
 import type {App, Shown} from "./app";
 import {h, save} from "./element";
-import {grouped, percent, signed} from "./format";
+import {grouped, signed} from "./format";
+import {row_of} from "./rows";
 import {inside} from "./answers";
-import {command, dimensions, turns, ways, words} from "./state";
-import type {Turn} from "./state";
+import {command, dimensions, fits_address, turns, ways, words} from "./state";
+import type {State, Turn} from "./state";
 
 const labels: Record<string, string> = {
   hidden: "Hidden size", layers: "Layers", heads: "Heads", "kv-heads": "KV heads", "head-dim": "Head size", ffn: "MLP width", vocab: "Vocabulary",
@@ -108,9 +109,13 @@ function slider(app: App, name: Turn): HTMLElement {
   return h("div", {class: "size"}, h("label", {for: id}, label(name)), number, back, h("div", {class: "track"}, ghost, range));
 }
 
-function choice(app: App, name: string, text: string, options: [string, string][]): HTMLElement {
-  const select = h("select", {id: `choice-${name}`, onchange: () => app.set({[name]: select.value})}, ...options.map(([value, words]) => h("option", {value}, words)));
-  app.add(shown => { select.value = shown.state.flags[name] ?? ""; });
+/// A choice among the words that the program takes; the first stands for what is usual. `only` says when it can be had.
+function choice(app: App, name: string, text: string, usual: string, values: string[], only: (state: State) => boolean = () => true): HTMLElement {
+  const select = h("select", {id: `choice-${name}`, onchange: () => app.set({[name]: select.value})}, h("option", {value: ""}, usual), ...values.filter(value => value !== usual).map(value => h("option", {value}, value)));
+  app.add(({state}) => {
+    select.value = state.flags[name] ?? "";
+    select.disabled = !only(state) && !state.flags[name];
+  });
   return h("div", {class: "choice"}, h("label", {for: select.id}, text), select);
 }
 
@@ -154,7 +159,7 @@ function gpu_box(app: App): HTMLElement {
     if (![...select.options].some(option => option.value === first)) select.append(h("option", {value: first}, first));
     select.value = first;
   };
-  app.send({kind: "devices", what: "ask", turned: [], words: ["devices", "--json"]}, piece => {
+  app.send({kind: "devices", what: "ask", words: ["devices", "--json"]}, piece => {
     const list = piece.answer?.code === 0 ? (JSON.parse(piece.answer.out).devices as {name: string; profile: {evidence: string}}[]) : [];
     const options = () => list.map(({name, profile}) => h("option", {value: name}, `${name} (${profile.evidence})`));
     select.replaceChildren(...options());
@@ -167,6 +172,7 @@ function gpu_box(app: App): HTMLElement {
 
 function tools(app: App): HTMLElement {
   const done = h("span", {role: "status", class: "hint"});
+  const too_long = h("p", {role: "status", class: "hint"});
   const copy = (what: string, text: () => string) => h("button", {type: "button", onclick: () => {
     navigator.clipboard.writeText(text()).then(() => { done.textContent = `${what} copied`; }, () => { done.textContent = text(); });
     setTimeout(() => { done.textContent = ""; }, 4000);
@@ -176,9 +182,15 @@ function tools(app: App): HTMLElement {
     if (code === 0) save("config.json", out, "application/json");
     done.textContent = said;
   }}, "config.json");
-  return h("div", {class: "tools"}, copy("link", () => location.href), copy("command", () => command("predict", words(app.state))), config,
+  const link = copy("link", () => location.href);
+  app.add(({state}) => {
+    const lost = state.file && !fits_address(state.file);
+    too_long.textContent = lost ? `${state.file!.name} has ${grouped(state.file!.text.length)} characters, too many for a link: send the file, and with it the command ${command("predict", words(state))}` : "";
+    link.toggleAttribute("disabled", !!lost);
+  });
+  return h("div", {class: "tools"}, link, copy("command", () => command("predict", words(app.state))), config,
     h("button", {type: "button", onclick: () => app.change({base: Object.fromEntries(turns.filter(name => app.state.flags[name] !== undefined).map(name => [name, app.state.flags[name]!]))})}, "Make this the baseline"),
-    h("button", {type: "button", onclick: () => app.set(Object.fromEntries(turns.map(name => [name, app.state.base[name]])))}, "Back to it"), done);
+    h("button", {type: "button", onclick: () => app.set(Object.fromEntries(turns.map(name => [name, app.state.base[name]])))}, "Back to it"), done, too_long);
 }
 
 function size_line(app: App): HTMLElement {
@@ -187,10 +199,10 @@ function size_line(app: App): HTMLElement {
     const {now, base, state} = shown;
     if (!now || !base) return;
     const change = Number(now.shape.params) / Number(base.shape.params) - 1;
-    const {columns, rows} = app.model.sweep([], words(state));
-    const at = (name: string) => rows[columns.indexOf(name)] ?? NaN;
-    const loss = Number.isFinite(at("loss_change")) && at("loss_change") !== 0 ? `; expected loss ${signed(at("loss_change"))} (${signed(at("loss_low"))} to ${signed(at("loss_high"))}) of the catalogue’s shape at equal tokens` : "";
-    line.textContent = `${grouped(Number(now.shape.params) / 1e6)} M parameters, ${grouped(inside(now.shape) / 1e6)} M outside embeddings${Math.abs(change) > 5e-5 ? `, ${signed(change)} of the baseline` : ""}${loss}. Embeddings and head: ${percent(1 - inside(now.shape) / Number(now.shape.params))}.`;
+    const {columns, rows} = app.model.sweep([{name: "", values: []}, {name: "sizes", values: []}], words(state), state.base);
+    const loss = row_of(columns, rows);
+    const words_of = change === 0 && loss("loss_change") === 0 ? "" : Number.isFinite(loss("loss_change")) ? ` Expected loss at equal tokens ${signed(loss("loss_change"))} (${signed(loss("loss_low"))} to ${signed(loss("loss_high"))}) of the baseline’s${loss("loss_reaches") ? "" : "; no such run is near"}.` : " What it does to loss is not known.";
+    line.textContent = `${grouped(Number(now.shape.params) / 1e6)} M parameters, ${grouped(inside(now.shape) / 1e6)} M outside embeddings and head${Math.abs(change) > 5e-5 ? `, ${signed(change)} of the baseline` : ""}.${words_of}`;
   });
   return line;
 }
@@ -203,18 +215,19 @@ function lock_box(app: App): HTMLElement {
 
 export function controls(app: App): HTMLElement {
   const runtimes = app.model.ask(["runtimes", "--json"]);
-  const software = (runtimes.code === 0 ? (JSON.parse(runtimes.out).runtimes as {name: string}[]) : []).map(each => [each.name, each.name] as [string, string]);
-  const plain = (list: string) => list.split(" ").map(each => [each, each] as [string, string]);
+  const software = (runtimes.code === 0 ? (JSON.parse(runtimes.out).runtimes as {name: string}[]) : []).map(each => each.name);
+  const taken = app.model.choices("predict");
+  const of = (name: string) => taken[`--${name}`]?.split("|") ?? [];
+  const serving = (state: State) => !["", "train"].includes(state.flags.phase ?? "");
   return h("aside", {"aria-label": "What is asked"},
     h("h1", {}, "Tilewright ", h("small", {}, "explorer")),
     model_box(app), gpu_box(app),
     h("div", {class: "grid"},
-      choice(app, "phase", "Phase", [["", "training"], ["prefill", "prefill"], ["decode", "decoding"]]),
-      choice(app, "runtime", "Software", [["", "usual"], ...software]),
-      choice(app, "precision", "Precision", [["", "bf16"], ...plain("fp16 fp8 tf32 fp32")]),
-      choice(app, "attention", "Attention", [["", "auto"], ...plain("cudnn flash2 flash1 unfused")])),
+      choice(app, "phase", "Phase", "train", of("phase")), choice(app, "runtime", "Software", "usual", software),
+      choice(app, "precision", "Precision", "bf16", of("precision")), choice(app, "attention", "Attention", "auto", of("attention")),
+      choice(app, "weights", "Weights", "as precision", of("weights"), serving), choice(app, "kv", "KV cache", "16 bits", of("kv"), serving)),
     h("section", {"aria-label": "Sizes"}, ...turns.map(name => slider(app, name))),
     lock_box(app), size_line(app),
-    h("details", {}, h("summary", {}, "Parallelism"), h("div", {class: "grid"}, ...ways.map(name => count(app, name)), choice(app, "recompute", "Recompute", [["", "none"], ...plain("selective full early")]))),
+    h("details", {}, h("summary", {}, "Parallelism and more"), h("div", {class: "grid"}, ...ways.map(name => count(app, name)), choice(app, "recompute", "Recompute", "none", of("recompute")), choice(app, "activations", "Activations", "usual", of("activations"), serving))),
     tools(app));
 }

@@ -27,7 +27,7 @@ export function findings(app: App): HTMLElement {
   const {panel, body, note} = frame("What wastes the chip", "findings", "Sizing rules that this shape breaks here, and what each costs.");
   app.add(() => {
     const asked = words(app.state);
-    app.send({kind: "lint", what: "ask", turned: [], words: ["lint", ...asked, "--json"]}, piece => {
+    app.send({kind: "lint", what: "ask", words: ["lint", ...asked, "--json"]}, piece => {
       if (piece.fault || piece.answer!.code > 1) { note.textContent = piece.fault ?? piece.answer!.said; body.replaceChildren(); return; }
       const list = (JSON.parse(piece.answer!.out) as {findings: Finding[]}).findings;
       note.textContent = list.length === 0 ? "Nothing was found." : "";

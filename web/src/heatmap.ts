@@ -1,9 +1,11 @@
 // Two dimensions at once: tokens per second as colour, coarse first.
 import type {App} from "./app";
 import {label, legal, moved, range_of, turn, value_of} from "./controls";
-import {h, save} from "./element";
-import {amount, grouped, percent, time} from "./format";
-import {button, css, csv, frame, hide_tip, save_canvas, show_tip, when_seen} from "./panel";
+import {h} from "./element";
+import {amount, grouped} from "./format";
+import {css, export_buttons, frame, when_resized, when_seen} from "./panel";
+import {Pointing} from "./pointing";
+import {row_of, step_words} from "./rows";
 import {turns, words} from "./state";
 
 const cells = 40;
@@ -33,7 +35,9 @@ function values_of(name: string, app: App): number[] {
 export function heat_map(app: App): HTMLElement {
   const {panel, body, head, note} = frame("Two sizes at once", "map", "Tokens per second; lighter is faster. Hatched: no such shape, or it does not fit. Click to take a place.");
   const canvas = h("canvas", {role: "img", "aria-label": "Tokens per second against two sizes"});
-  body.append(canvas);
+  const picture = new Pointing("Two sizes at once", {column: () => ys.length});
+  picture.host.prepend(canvas);
+  body.append(picture.host);
   let rows = new Map<string, Float64Array>();
   let columns: string[] = [];
   let [xs, ys]: [number[], number[]] = [[], []];
@@ -43,8 +47,8 @@ export function heat_map(app: App): HTMLElement {
     map[i] = selects[i]!.value;
     if (map[0] !== map[1]) app.change({map});
   }}, ...turns.map(name => h("option", {value: name}, label(name)))));
-  head.append(...selects, button("PNG", () => save_canvas("map.png", canvas)), button("CSV", () => save("map.csv", csv([...app.state.map, ...columns.slice(2)], [...rows.values()].map(row => [...row])), "text/csv")));
-  const of = (row: Float64Array, column: string) => row[columns.indexOf(column)] ?? NaN;
+  head.append(...selects, ...export_buttons(() => app.state.map.join("-"), {canvas: () => canvas, table: () => ({columns: [...app.state.map, ...columns.slice(2)], rows: [...rows.values()].map(row => [...row])})}));
+  const of = (row: Float64Array, column: string) => row_of(columns, row)(column);
   const place = (x: number, y: number) => rows.get(`${x},${y}`);
 
   function draw(): void {
@@ -69,9 +73,11 @@ export function heat_map(app: App): HTMLElement {
     }));
     const at = (list: number[], name: string) => list.indexOf(value_of(app.shown.now, name));
     const [i, j] = [at(xs, app.state.map[0]), at(ys, app.state.map[1])];
-    context.strokeStyle = css("--accent");
-    context.lineWidth = 2.5;
-    if (i >= 0 && j >= 0) context.strokeRect(edge.left + i * cell_x, height - edge.bottom - (j + 1) * cell_y, cell_x, cell_y);
+    if (i >= 0 && j >= 0) for (const [colour, thick] of [[css("--paper"), 5], [css("--accent"), 2.5]] as const) {
+      context.strokeStyle = colour;
+      context.lineWidth = thick;
+      context.strokeRect(edge.left + i * cell_x, height - edge.bottom - (j + 1) * cell_y, cell_x, cell_y);
+    }
     context.fillStyle = css("--ink");
     context.font = "12px system-ui, sans-serif";
     context.textAlign = "center";
@@ -81,6 +87,18 @@ export function heat_map(app: App): HTMLElement {
     context.textAlign = "right";
     ys.forEach((y, n) => { if (n % every(ys, 9) === 0) context.fillText(grouped(y), edge.left - 6, height - edge.bottom - (n + 0.5) * cell_y + 4); });
     if (speeds.length > 0) note.textContent = `${label(app.state.map[1])} upwards. From ${amount(low)} (dark) to ${amount(high)} tokens/s (light).`;
+    picture.place(xs.flatMap((x, n) => ys.map((y, m) => ({x: edge.left + (n + 0.5) * cell_x, y: height - edge.bottom - (m + 0.5) * cell_y, text: words_of(x, y), act: () => take(x, y)}))), () => ({left: 0, top: 0, scale: 1}));
+  }
+
+  function words_of(x: number, y: number): string {
+    const row = place(x, y);
+    const name = `${label(app.state.map[0])} ${grouped(x)}, ${label(app.state.map[1]).toLowerCase()} ${grouped(y)}`;
+    if (!row) return `${name}\nnot priced yet`;
+    return Number.isFinite(of(row, "time_s")) ? `${name}\n${amount(of(row, "tokens_per_s"))} tokens/s, ${amount(of(row, "params"))} parameters\n${step_words(row_of(columns, row), columns)}` : `${name}\nno such shape`;
+  }
+  function take(x: number, y: number): void {
+    app.set(moved(app.state.map[0], x, app.shown));
+    turn(app, app.state.map[1], y);
   }
 
   function update(): void {
@@ -106,27 +124,8 @@ export function heat_map(app: App): HTMLElement {
     draw();
   }
 
-  function under(event: MouseEvent): [number, number] | null {
-    const [i, j] = [Math.floor(((event.offsetX - edge.left) / (canvas.clientWidth - edge.left - edge.right)) * xs.length), Math.floor(((canvas.clientHeight - edge.bottom - event.offsetY) / (canvas.clientHeight - edge.top - edge.bottom)) * ys.length)];
-    return xs[i] !== undefined && ys[j] !== undefined ? [xs[i]!, ys[j]!] : null;
-  }
-  canvas.addEventListener("pointermove", event => {
-    const at = under(event);
-    const row = at && place(...at);
-    if (!at || !row) return hide_tip();
-    const speed = of(row, "tokens_per_s");
-    const name = `${label(app.state.map[0])} ${grouped(at[0])}, ${label(app.state.map[1]).toLowerCase()} ${grouped(at[1])}`;
-    show_tip(event, Number.isFinite(speed) ? `${name}\n${amount(speed)} tokens/s, step ${time(of(row, "time_s"))} (${time(of(row, "low_s"))} – ${time(of(row, "high_s"))})\nMFU ${percent(of(row, "mfu"))}, ${amount(of(row, "params"))} parameters${of(row, "fits") ? "" : "\ndoes not fit in memory"}` : `${name}\nno such shape`);
-  });
-  canvas.addEventListener("pointerleave", hide_tip);
-  canvas.addEventListener("click", event => {
-    const at = under(event);
-    if (!at) return;
-    app.set(moved(app.state.map[0], at[0], app.shown));
-    turn(app, app.state.map[1], at[1]);
-  });
   const seen = when_seen(panel, update);
-  new ResizeObserver(draw).observe(body);
+  when_resized(body, draw);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
   app.add(shown => selects.forEach((select, i) => { select.value = shown.state.map[i]!; }));
   app.add(update, "later");

@@ -3,8 +3,8 @@ import type {Kernel, Prediction, Terms} from "./answers";
 import type {App, Shown} from "./app";
 import {drawing, h} from "./element";
 import {amount, grouped, percent, time} from "./format";
-import {button, colour_of, csv, frame, tipped} from "./panel";
-import {save} from "./element";
+import {button, colour_of, export_buttons, frame} from "./panel";
+import {tipped} from "./pointing";
 import {words} from "./state";
 
 const meanings: Record<string, string> = {
@@ -33,6 +33,14 @@ function bars(list: Bar[], scale: number): HTMLElement {
   }));
 }
 
+/// The sum of a component's kernels at the ends of their intervals, and what bounds most of it.
+function why(now: Prediction, component: string): string {
+  const own = now.kernels.filter(kernel => kernel.component === component);
+  const sum = (of: (kernel: Kernel) => number) => own.reduce((all, kernel) => all + of(kernel) * kernel.count, 0);
+  const bounds = [...new Set(own.map(kernel => kernel.bound))].map(bound => [bound, sum(kernel => (kernel.bound === bound ? kernel.time_s : 0))] as const).sort((a, b) => b[1] - a[1]);
+  return `${time(sum(kernel => kernel.low_s))} – ${time(sum(kernel => kernel.high_s))}${bounds[0] ? `; ${percent(bounds[0][1] / sum(kernel => kernel.time_s))} bound by ${bounds[0][0]}` : ""}`;
+}
+
 const terms_words = (terms: Terms) => Object.entries(terms).filter(([, value]) => value > 0).sort((a, b) => b[1] - a[1]).slice(0, 4).map(([name, value]) => `${name.replace("_s", "")} ${time(value)}`).join(", ");
 
 function components(shown: Shown, app: App, open: string): HTMLElement {
@@ -41,7 +49,7 @@ function components(shown: Shown, app: App, open: string): HTMLElement {
   const names = [...now.components];
   const list = names.map(part => ({
     name: part.component, now: part.time_s, base: base.get(part.component) ?? 0, colour: colour_of(part.component), current: part.component === open,
-    tip: `${part.component}: ${time(part.time_s)}, ${percent(part.share)} of the kernels’ time\nbaseline ${time(base.get(part.component) ?? 0)}\n${terms_words(part.terms)}`,
+    tip: `${part.component}: ${time(part.time_s)}, ${percent(part.share)} of the kernels’ time\n${why(now, part.component)}\nbaseline ${time(base.get(part.component) ?? 0)}\n${terms_words(part.terms)}`,
     act: () => app.change({kernel: part.component === open ? "" : part.component}),
   }));
   return bars(list, Math.max(...list.map(each => Math.max(each.now, each.base))));
@@ -67,7 +75,7 @@ function waterfall(kernel: Kernel): HTMLElement {
   const share = (value: number) => `${(100 * value) / sum}%`;
   return h("div", {class: "bars waterfall", role: "list", "aria-label": `Terms of ${kernel.name}`}, ...steps.map(step => tipped(h("div", {class: "bar", role: "listitem", tabindex: 0},
     h("span", {class: "name"}, step.name), h("span", {class: "room"}, h("i", {class: "is", style: `left:${share(Math.min(step.from, step.from + step.value))};width:${share(Math.abs(step.value))};background:${step.name === "roofline" ? "var(--c0)" : "var(--c3)"}`})), h("span", {class: "number"}, time(step.value))),
-    `${step.name}: ${time(step.value)}, ${percent(step.value / sum)}\n${meanings[step.name] ?? ""}`)),
+    `${step.name}: ${time(step.value)}, ${percent(step.value / sum)}\n${meanings[step.name] ?? ""}\nthe launch: ${time(kernel.low_s)} – ${time(kernel.high_s)}, bound by ${kernel.bound}, ${kernel.evidence}`)),
     h("div", {class: "bar sum"}, h("span", {class: "name"}, "one launch"), h("span", {class: "room"}), h("span", {class: "number"}, time(sum))));
 }
 
@@ -76,7 +84,7 @@ function one_kernel(shown: Shown, app: App, at: number, width: number): HTMLElem
   if (!kernel) return [];
   const lines = [h("h3", {}, `${kernel.name}: ${size_words(kernel)}`), waterfall(kernel)];
   if (kernel.kind === "gemm") {
-    const tiles = app.model.tiles(Math.min(760, Math.max(320, width)), kernel.name, words(shown.state));
+    const tiles = app.model.picture("tiles", Math.min(760, Math.max(320, width)), words(shown.state), kernel.name);
     const svg = tiles.out ? drawing(tiles.out) : null;
     if (svg) lines.push(h("figure", {class: "tiles"}, svg));
   }
@@ -86,10 +94,9 @@ function one_kernel(shown: Shown, app: App, at: number, width: number): HTMLElem
 export function kernels(app: App): HTMLElement {
   const {panel, body, head, note} = frame("Where the time goes", "kernels", "One micro-batch on one GPU. Outlined: the baseline. Open a component for its kernels, a kernel for its terms and its tiles on the chip.");
   panel.classList.add("wide");
-  head.append(button("CSV", () => {
-    const now = app.shown.now;
-    if (now) save("kernels.csv", csv(["kernel", "component", "pass", "size", "launches", "time_s", "low_s", "high_s", "bound", "evidence"], now.kernels.map(k => [k.name, k.component, k.pass, size_words(k), k.count, k.time_s, k.low_s, k.high_s, k.bound, k.evidence])), "text/csv");
-  }));
+  head.append(...export_buttons(() => "kernels", {table: () => app.shown.now && {
+    columns: ["kernel", "component", "pass", "size", "launches", "time_s", "low_s", "high_s", "bound", "evidence"],
+    rows: app.shown.now.kernels.map(k => [k.name, k.component, k.pass, size_words(k), k.count, k.time_s, k.low_s, k.high_s, k.bound, k.evidence])}}));
   app.add(shown => {
     if (!shown.now) return;
     const [component = "", index] = shown.state.kernel.split("/");

@@ -77,34 +77,53 @@ export class Model {
    *  @param {string[]} words @returns {Answer} */
   ask(words) { return this.call("ask", words); }
 
-  /** The tiles of one kernel as SVG; empty when it has none.
-   *  @param {number} width @param {string} kernel @param {string[]} words @returns {Answer} */
-  tiles(width, kernel, words) { return this.call("tiles", [String(width), kernel, ...words]); }
+  /** A picture of `report` as SVG: "roofline", "serving", or the "tiles" of one kernel; empty when there is none.
+   *  @param {string} name @param {number} width @param {string[]} words @param {string} kernel @returns {Answer} */
+  picture(name, width, words, kernel = "") { return this.call("picture", [name, String(width), kernel, ...words]); }
+
+  /** The words that each choice of a verb takes, by its flag.
+   *  @param {string} verb @returns {Record<string, string>} */
+  choices(verb) { return JSON.parse(this.call("choices", [verb]).out); }
 
   /** @param {string[]} words @returns {Answer} */
   config(words) { return this.call("config", words); }
 
-  /** Predictions for each value of one dimension or of two.
-   *  @param {{name: string, values: number[]}[]} turned @param {string[]} words @returns {Table} */
-  sweep(turned, words) {
+  /** Predictions for each value of one dimension or of two; their loss is that against the baseline's sizes.
+   *  @param {{name: string, values: number[]}[]} turned @param {string[]} words @param {Record<string, string>} baseline @returns {Table} */
+  sweep(turned, words, baseline = {}) {
     const [first, second] = [0, 1].map(i => turned[i] ?? {name: "", values: []});
-    const {code, out, said} = this.call("sweep", [first.name, first.values.join(","), second.name, second.values.join(","), ...words]);
+    const {code, out, said} = this.call("sweep", [first.name, first.values.join(","), second.name, second.values.join(","), Object.entries(baseline).map(each => each.join("=")).join(), ...words]);
     if (code !== 0) return {columns: [], rows: new Float64Array(), problem: said};
     const at = this.exports.rows();
     return {columns: JSON.parse(out), rows: new Float64Array(this.exports.memory.buffer, at, this.exports.rows_size()).slice(), problem: ""};
   }
 
-  /** Makes a search ready; then `step` until it returns 1, or until one has enough, and `finish`.
+  /** Makes a search ready; then its slices can be walked in any order, by several models that each begin it, and one of
+   *  them merges what the others have kept and finishes.
    *  @param {string[]} words @returns {Answer} */
   begin(words) { return this.call("search_begin", words); }
-  /** @returns {number} the share that is done */
-  step() { return this.guard(() => this.exports.search_step()); }
+  /** @returns {number} */
+  slices() { return this.guard(() => this.exports.search_slices()); }
+  /** @param {number} slice */
+  walk(slice) { this.guard(() => this.exports.search_walk(slice)); }
   /** @returns {number} shapes */
   priced() { return this.exports.search_priced(); }
-  /** @param {number} seconds @returns {string} */
-  finish(seconds) {
+  /** @returns {Uint8Array} */
+  kept() {
     return this.guard(() => {
-      this.exports.search_end(seconds);
+      this.exports.search_kept();
+      return this.bytes("out").slice();
+    });
+  }
+  /** @param {Uint8Array} kept */
+  merge(kept) {
+    this.write([kept]);
+    this.guard(() => this.exports.search_merge());
+  }
+  /** @param {number} seconds @param {boolean} all whether every slice was walked @returns {string} */
+  finish(seconds, all) {
+    return this.guard(() => {
+      this.exports.search_end(seconds, all ? 1 : 0);
       return this.text("out");
     });
   }
@@ -129,9 +148,9 @@ export class Model {
   }
 
   /** @param {string} name */
-  text(name) {
-    return decoder.decode(new Uint8Array(this.exports.memory.buffer, this.exports[name](), this.exports[`${name}_size`]()));
-  }
+  bytes(name) { return new Uint8Array(this.exports.memory.buffer, this.exports[name](), this.exports[`${name}_size`]()); }
+  /** @param {string} name */
+  text(name) { return decoder.decode(this.bytes(name)); }
 
   /** @template T @param {() => T} work @returns {T} */
   guard(work) {

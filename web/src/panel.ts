@@ -1,4 +1,4 @@
-// A panel with a heading, and what all pictures share: colours, a text beside the pointer, export.
+// A panel with a heading, and what all pictures share: colours and export.
 import {h, save} from "./element";
 
 /// Colours that people with any colour vision tell apart (after Okabe and Ito), as the style sheet has them.
@@ -16,30 +16,9 @@ export function frame(title: string, id: string, explain: string): Frame {
   return {panel, body, head, note};
 }
 
-const tip = h("div", {id: "tip", role: "tooltip", hidden: true});
-document.body.append(tip);
-export function show_tip(event: {clientX: number; clientY: number}, text: string): void {
-  tip.textContent = text;
-  tip.hidden = false;
-  const {width, height} = tip.getBoundingClientRect();
-  tip.style.left = `${Math.max(4, Math.min(event.clientX + 14, innerWidth - width - 8))}px`;
-  tip.style.top = `${event.clientY + 14 + height > innerHeight ? event.clientY - height - 10 : event.clientY + 14}px`;
-}
-export const hide_tip = () => { tip.hidden = true; };
-
-/// Text beside the pointer, and for whoever has none.
-export function tipped<T extends Element>(element: T, text: string): T {
-  element.setAttribute("aria-label", text.replaceAll("\n", "; "));
-  element.addEventListener("pointermove", event => show_tip(event as PointerEvent, text));
-  element.addEventListener("pointerleave", hide_tip);
-  element.addEventListener("focus", () => { const box = element.getBoundingClientRect(); show_tip({clientX: box.left, clientY: box.bottom}, text); });
-  element.addEventListener("blur", hide_tip);
-  return element;
-}
-
 export const button = (text: string, act: () => void, attributes: Record<string, unknown> = {}) => h("button", {type: "button", ...attributes, onclick: act}, text);
 
-export function save_canvas(name: string, canvas: HTMLCanvasElement): void {
+function save_canvas(name: string, canvas: HTMLCanvasElement): void {
   const copy = h("canvas", {width: canvas.width, height: canvas.height});
   const context = copy.getContext("2d")!;
   context.fillStyle = css("--paper");
@@ -49,7 +28,7 @@ export function save_canvas(name: string, canvas: HTMLCanvasElement): void {
 }
 
 /// An SVG of the page as a file of its own: the colours that the page gives it are written into it.
-export function save_svg(name: string, svg: SVGElement): void {
+function save_svg(name: string, svg: SVGElement): void {
   const copy = svg.cloneNode(true) as SVGElement;
   const drawn = [svg, ...svg.querySelectorAll("*")];
   [copy, ...copy.querySelectorAll("*")].forEach((element, i) => {
@@ -61,7 +40,22 @@ export function save_svg(name: string, svg: SVGElement): void {
   save(name, new XMLSerializer().serializeToString(copy), "image/svg+xml");
 }
 
-export const csv = (columns: string[], rows: (string | number)[][]) => [columns, ...rows].map(row => row.map(cell => (typeof cell === "string" && /[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(",")).join("\n") + "\n";
+const csv = (columns: string[], rows: (string | number)[][]) => [columns, ...rows].map(row => row.map(cell => (typeof cell === "string" && /[",\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(",")).join("\n") + "\n";
+
+/// Buttons that offer a picture and its numbers as files; what is not there yet is not offered.
+export function export_buttons(name: () => string, kinds: {svg?: () => SVGElement | null; canvas?: () => HTMLCanvasElement | null; table?: () => {columns: string[]; rows: (string | number)[][]} | null}): HTMLElement[] {
+  const list: [string, (() => void) | false | undefined][] = [
+    ["SVG", kinds.svg && (() => { const svg = kinds.svg!(); if (svg) save_svg(`${name()}.svg`, svg); })],
+    ["PNG", kinds.canvas && (() => { const canvas = kinds.canvas!(); if (canvas) save_canvas(`${name()}.png`, canvas); })],
+    ["CSV", kinds.table && (() => { const table = kinds.table!(); if (table) save(`${name()}.csv`, csv(table.columns, table.rows), "text/csv"); })]];
+  return list.filter(([, act]) => act).map(([text, act]) => button(text, act as () => void, {title: `${name()} as ${text}`}));
+}
+
+/// Calls when an element has become wider or narrower.
+export function when_resized(element: Element, act: () => void): void {
+  let width = element.clientWidth;
+  new ResizeObserver(() => { if (element.clientWidth !== width) { width = element.clientWidth; act(); } }).observe(element);
+}
 
 /// Calls when the element first comes into view, and says whether it has been.
 export function when_seen(element: Element, act: () => void): () => boolean {

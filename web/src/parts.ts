@@ -2,9 +2,11 @@
 import type {App} from "./app";
 import {chart} from "./chart";
 import {label, value_of} from "./controls";
-import {h, s, save} from "./element";
+import {h, s} from "./element";
 import {grouped, time} from "./format";
-import {button, colour_of, csv, frame, hide_tip, save_svg, show_tip, when_seen} from "./panel";
+import {colour_of, export_buttons, frame, when_resized, when_seen} from "./panel";
+import {Pointing} from "./pointing";
+import {components_of, row_of, step_words} from "./rows";
 import {words} from "./state";
 
 export function by_size(app: App): HTMLElement {
@@ -13,35 +15,36 @@ export function by_size(app: App): HTMLElement {
   let columns: string[] = [];
   let rows: Float64Array[] = [];
   let key = "";
-  const names = () => columns.slice(columns.indexOf("loss_high") + 1);
-  const of = (row: Float64Array, column: string) => row[columns.indexOf(column)] ?? NaN;
-  head.append(select, button("SVG", () => { const svg = body.querySelector("svg"); if (svg) save_svg("components.svg", svg); }), button("CSV", () => save("components.csv", csv([select.value, ...columns.slice(2)], rows.map(row => [row[0]!, ...row.slice(2)])), "text/csv")));
+  const names = () => components_of(columns);
+  const of = (row: Float64Array, column: string) => row_of(columns, row)(column);
+  const picture = new Pointing("Time per token by component", {by: "x"});
+  const legend = h("ul", {class: "legend"});
+  body.append(picture.host, legend);
+  head.append(select, ...export_buttons(() => "components", {svg: () => body.querySelector("svg"), table: () => ({columns: [select.value, ...columns.slice(2)], rows: rows.map(row => [row[0]!, ...row.slice(2)])})}));
 
   function draw(): void {
     const known = rows.filter(row => Number.isFinite(of(row, "time_s"))).sort((a, b) => a[0]! - b[0]!);
     if (known.length < 2) return;
     const each = (row: Float64Array, value: number) => value / (of(row, "tokens_per_s") * of(row, "time_s"));
     const most = Math.max(...known.map(row => each(row, names().reduce((sum, name) => sum + of(row, name), 0))));
-    const picture = chart(Math.max(280, body.clientWidth), {low: known[0]![0]!, high: known.at(-1)![0]!, log: true, label: label(select.value), text: grouped}, {low: 0, high: most * 1.05, log: false, label: "time per token", text: time}, "Time per token by component");
+    const width = Math.max(280, body.clientWidth);
+    const plot = chart(width, {low: known[0]![0]!, high: known.at(-1)![0]!, log: true, label: label(select.value), text: grouped}, {low: 0, high: most * 1.05, log: false, label: "time per token", text: time}, "Time per token by component");
     const below = known.map(() => 0);
     for (const name of names()) {
       const from = [...below];
       known.forEach((row, i) => { below[i]! += each(row, of(row, name)); });
       if (below.every((value, i) => value === from[i])) continue;
-      const top = known.map((row, i) => `${picture.x(row[0]!)},${picture.y(below[i]!)}`);
-      const bottom = known.map((row, i) => `${picture.x(row[0]!)},${picture.y(from[i]!)}`).reverse();
-      picture.svg.append(s("polygon", {points: [...top, ...bottom].join(" "), style: `fill:${colour_of(name)};stroke:var(--paper);stroke-width:.5`}, s("title", {}, name)));
+      const top = known.map((row, i) => `${plot.x(row[0]!)},${plot.y(below[i]!)}`);
+      const bottom = known.map((row, i) => `${plot.x(row[0]!)},${plot.y(from[i]!)}`).reverse();
+      plot.svg.append(s("polygon", {points: [...top, ...bottom].join(" "), style: `fill:${colour_of(name)};stroke:var(--paper);stroke-width:.5`}));
     }
     const now = value_of(app.shown.now, select.value);
-    if (now >= known[0]![0]! && now <= known.at(-1)![0]!) picture.svg.append(s("path", {d: `M${picture.x(now)} 10V260`, style: "stroke:var(--accent);stroke-width:1.5"}));
-    picture.svg.addEventListener("pointermove", event => {
-      const x = (event as PointerEvent).offsetX;
-      const row = known.reduce((best, one) => (Math.abs(picture.x(one[0]!) - x) < Math.abs(picture.x(best[0]!) - x) ? one : best));
-      const parts = names().filter(name => of(row, name) > 0).sort((a, b) => of(row, b) - of(row, a)).slice(0, 6);
-      show_tip(event as PointerEvent, `${label(select.value)} ${grouped(row[0]!)}: step ${time(of(row, "time_s"))} (${time(of(row, "low_s"))} – ${time(of(row, "high_s"))})\n${parts.map(name => `${name} ${time(of(row, name))}`).join("\n")}${of(row, "fits") ? "" : "\ndoes not fit in memory"}`);
-    });
-    picture.svg.addEventListener("pointerleave", hide_tip);
-    body.replaceChildren(picture.svg, h("ul", {class: "legend"}, ...names().filter(name => known.some(row => of(row, name) > 0)).map(name => h("li", {}, h("i", {style: `background:${colour_of(name)}`}), name))));
+    if (now >= known[0]![0]! && now <= known.at(-1)![0]!) plot.svg.append(s("path", {d: `M${plot.x(now)} 10V260`, style: "stroke:var(--accent);stroke-width:1.5"}));
+    picture.show(plot.svg, width, known.map(row => {
+      const slowest = names().filter(name => of(row, name) > 0).sort((a, b) => of(row, b) - of(row, a)).slice(0, 6);
+      return {x: plot.x(row[0]!), y: plot.y(each(row, names().reduce((sum, name) => sum + of(row, name), 0))), text: `${label(select.value)} ${grouped(row[0]!)}: ${step_words(row_of(columns, row), columns)}\n${slowest.map(name => `${name} ${time(of(row, name))}`).join("\n")}`, act: () => app.set({[select.value]: row[0]!})};
+    }));
+    legend.replaceChildren(...names().filter(name => known.some(row => of(row, name) > 0)).map(name => h("li", {}, h("i", {style: `background:${colour_of(name)}`}), name)));
   }
 
   function update(): void {
@@ -61,7 +64,7 @@ export function by_size(app: App): HTMLElement {
     });
   }
   const seen = when_seen(panel, update);
-  new ResizeObserver(draw).observe(body);
+  when_resized(body, draw);
   app.add(update, "later");
   return panel;
 }

@@ -3,9 +3,11 @@
 import uPlot from "uplot";
 import type {App} from "./app";
 import {label, moved, range_of, turn, value_of} from "./controls";
-import {h, save} from "./element";
-import {amount, grouped, percent, time} from "./format";
-import {button, css, csv, frame, hide_tip, save_canvas, show_tip} from "./panel";
+import {h} from "./element";
+import {amount, grouped, percent} from "./format";
+import {button, css, export_buttons, frame, when_resized} from "./panel";
+import {Pointing} from "./pointing";
+import {row_of, step_words} from "./rows";
 import {turns, words} from "./state";
 
 const most_points = 4096;
@@ -35,8 +37,11 @@ class Sawtooth {
   private sorted: Point[] = [];
   private frame = 0;
 
+  private picture = new Pointing("What one size does", {by: "x"});
+
   constructor(private app: App, private body: HTMLElement, private note: HTMLElement) {
-    new ResizeObserver(() => this.plot?.setSize(this.size())).observe(body);
+    body.append(this.picture.host);
+    when_resized(body, () => { this.plot?.setSize(this.size()); this.draw(); });
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { this.plot?.destroy(); this.plot = null; this.draw(); });
   }
 
@@ -84,7 +89,7 @@ class Sawtooth {
     });
   }
 
-  private of(point: Point, column: string): number { return point.row[this.columns.indexOf(column)] ?? NaN; }
+  private of(point: Point, column: string): number { return row_of(this.columns, point.row)(column); }
 
   private say(): void {
     const {state} = this.app;
@@ -110,6 +115,12 @@ class Sawtooth {
       if (base > 0.7 * low && base < 1.4 * high) [low, high] = [Math.min(low, base), Math.max(high, base)];
       if (seen.length > 0) this.plot!.setScale("y", {min: low * 0.98, max: high * 1.02});
     });
+    const shown = this.sorted.filter(point => point.value >= this.view[0] && point.value <= this.view[1] && Number.isFinite(this.of(point, "tokens_per_s")));
+    const [plot, words_of] = [this.plot, (point: Point) => this.words_of(point)];
+    this.picture.place(shown.map(point => ({
+      x: plot.valToPos(point.value, "x"), y: plot.valToPos(this.of(point, "tokens_per_s"), "y"),
+      get text() { return words_of(point); }, act: () => turn(this.app, this.app.state.sweep, point.value)})),
+    () => ({left: plot.over.offsetLeft, top: plot.over.offsetTop, scale: 1}));
   }
 
   private make(data: uPlot.AlignedData): uPlot {
@@ -133,29 +144,15 @@ class Sawtooth {
           this.draw();
         }],
       },
-    }, data, this.body);
-    plot.over.addEventListener("pointermove", event => this.hover(plot, event));
-    plot.over.addEventListener("pointerleave", hide_tip);
+    }, data, this.picture.host);
     plot.over.addEventListener("dblclick", () => this.whole());
-    plot.over.addEventListener("click", event => {
-      const point = this.nearest(plot, event);
-      if (point && event.detail === 1 && plot.select.width < 4) turn(this.app, this.app.state.sweep, point.value);
-    });
     return plot;
   }
 
-  private nearest(plot: uPlot, event: MouseEvent): Point | undefined {
-    const value = plot.posToVal(event.offsetX, "x");
-    return this.sorted.reduce<Point | undefined>((best, each) => (Number.isFinite(this.of(each, "tokens_per_s")) && (!best || Math.abs(each.value - value) < Math.abs(best.value - value)) ? each : best), undefined);
-  }
-
-  private hover(plot: uPlot, event: PointerEvent): void {
-    const point = this.nearest(plot, event);
-    if (!point) return;
-    const per_second = this.of(point, "tokens_per_s");
-    const tokens = per_second * this.of(point, "time_s");
-    const slowest = this.columns.slice(this.columns.indexOf("loss_high") + 1).sort((a, b) => this.of(point, b) - this.of(point, a))[0]!;
-    show_tip(event, `${label(this.app.state.sweep)} ${grouped(point.value)}, a multiple of ${multiple_of(point.value)}${multiple_of(point.value) === 64 ? " or more" : ""}\n${amount(per_second)} tokens/s (${amount(tokens / this.of(point, "high_s"))} – ${amount(tokens / this.of(point, "low_s"))})\nstep ${time(this.of(point, "time_s"))}, MFU ${percent(this.of(point, "mfu"))}\nmost of it: ${slowest} ${time(this.of(point, slowest))}${this.of(point, "fits") ? "" : "\ndoes not fit in memory"}\nclick to take it`);
+  private words_of(point: Point): string {
+    const row = row_of(this.columns, point.row);
+    const tokens = row("tokens_per_s") * row("time_s");
+    return `${label(this.app.state.sweep)} ${grouped(point.value)}, a multiple of ${multiple_of(point.value)}${multiple_of(point.value) === 64 ? " or more" : ""}\n${amount(row("tokens_per_s"))} tokens/s (${amount(tokens / row("high_s"))} – ${amount(tokens / row("low_s"))})\n${step_words(row, this.columns)}\nclick to take it`;
   }
 
   /// The present value and the baseline, over the plot.
@@ -181,7 +178,7 @@ class Sawtooth {
     if (now) line(value_of(now, state.sweep), css("--accent"), []);
   }
 
-  export(): void { save(`${this.app.state.sweep}.csv`, csv(this.columns.filter(name => name !== "second").map(name => (name === "first" ? this.app.state.sweep : name)), this.sorted.map(point => [...point.row].filter((_, i) => this.columns[i] !== "second"))), "text/csv"); }
+  table() { return {columns: this.columns.filter(name => name !== "second").map(name => (name === "first" ? this.app.state.sweep : name)), rows: this.sorted.map(point => [...point.row].filter((_, i) => this.columns[i] !== "second"))}; }
 }
 
 export function sawtooth(app: App): HTMLElement {
@@ -189,7 +186,7 @@ export function sawtooth(app: App): HTMLElement {
   panel.classList.add("wide");
   const select = h("select", {id: "sweep", "aria-label": "The size along the axis", onchange: () => app.change({sweep: select.value})}, ...turns.map(name => h("option", {value: name}, label(name))));
   const plot = new Sawtooth(app, body, note);
-  head.append(select, button("Near", () => plot.near()), button("All", () => plot.whole()), button("PNG", () => { const canvas = body.querySelector("canvas"); if (canvas) save_canvas(`${app.state.sweep}.png`, canvas); }), button("CSV", () => plot.export()));
+  head.append(select, button("Near", () => plot.near()), button("All", () => plot.whole()), ...export_buttons(() => app.state.sweep, {canvas: () => body.querySelector("canvas"), table: () => plot.table()}));
   panel.insertBefore(h("ul", {class: "legend", "aria-label": "Colours"}, ...multiples.map((each, i) => h("li", {}, h("i", {style: `background:var(--m${i})`}), each === 1 ? "odd" : each === 64 ? "×64" : `×${each}`))), note);
   app.add(shown => { select.value = shown.state.sweep; });
   app.add(() => plot.update(), "later");

@@ -1,11 +1,12 @@
-// Faster shapes of equal size, found in the worker; each can be looked at.
+// Faster shapes of equal size, found on all cores; each can be looked at.
 import type {Candidate, Found} from "./answers";
 import type {App} from "./app";
 import {chart, line, mark} from "./chart";
 import {label} from "./controls";
-import {h, save} from "./element";
+import {h} from "./element";
 import {amount, grouped, percent, signed, time, times} from "./format";
-import {button, csv, frame} from "./panel";
+import {button, export_buttons, frame, when_resized} from "./panel";
+import {Pointing} from "./pointing";
 import {command, dimensions, words} from "./state";
 
 function flags_of(found: Candidate): Record<string, string | undefined> {
@@ -15,32 +16,29 @@ function flags_of(found: Candidate): Record<string, string | undefined> {
 }
 const load = (app: App, found: Candidate) => app.set(flags_of(found));
 
-/// The expected loss of each against the catalogue's shape, where the law reaches.
-function add_losses(app: App, list: Candidate[]): void {
-  for (const each of list) {
-    const {columns, rows} = app.model.sweep([{name: "", values: []}, {name: "sizes", values: []}], words(app.state, flags_of(each)));
-    const [change, low, high] = ["loss_change", "loss_low", "loss_high"].map(name => rows[columns.indexOf(name)] ?? NaN) as [number, number, number];
-    if (Number.isFinite(change)) each.loss = {change, low, high};
-  }
-}
-const loss_of = (each: Candidate) => each.loss?.change;
-const loss_words = (each: Candidate) => (each.loss ? `${signed(each.loss.change)} (${signed(each.loss.low)} to ${signed(each.loss.high)})` : "not known");
+const loss_words = ({loss}: Candidate) => (loss ? `${signed(loss.change)} (${signed(loss.low)} to ${signed(loss.high)})${loss.reaches ? "" : "; beyond the runs"}` : "not known");
 
-function front(app: App, found: Found, width: number, against: "size" | "loss"): SVGElement | null {
-  const all = [...found.candidates, ...found.parameter_front].filter(each => against === "size" || loss_of(each) !== undefined);
-  if (all.length === 0 || (against === "loss" && new Set(all.map(loss_of)).size < 3)) return null;
-  const across = (each: Candidate) => (against === "size" ? each.parameter_change : loss_of(each)!) * 100;
+/// Speed against size or expected loss; a point on the front is one that no other beats in both.
+function front(app: App, found: Found, width: number, against: "size" | "loss"): Pointing | null {
+  const unlike = new Map([...found.candidates, ...found.parameter_front].map(each => [JSON.stringify(each.shape) + each.batch + each.tp, each]));
+  const all = [...unlike.values()].filter(each => against === "size" || each.loss?.reaches);
+  if (all.length === 0) return null;
+  const across = (each: Candidate) => (against === "size" ? each.parameter_change : each.loss!.change) * 100;
+  const cost = (each: Candidate) => (against === "size" ? Math.abs(across(each)) : across(each));
+  const best = (each: Candidate) => !all.some(other => (cost(other) < cost(each) && other.speedup >= each.speedup) || (cost(other) <= cost(each) && other.speedup > each.speedup));
   const values = [0, ...all.map(across)];
   const spread = Math.max(0.1, Math.max(...values) - Math.min(...values));
   const speeds = [1, ...all.flatMap(each => [each.low, each.high])];
-  const picture = chart(width, {low: Math.min(...values) - 0.1 * spread, high: Math.max(...values) + 0.1 * spread, log: false, label: against === "size" ? "change of parameters, %" : "expected loss against the catalogue’s shape, %", text: value => value.toFixed(1)}, {low: Math.min(...speeds) * 0.97, high: Math.max(...speeds) * 1.03, log: false, label: "speed-up", text: times}, against === "size" ? "Speed against size" : "Speed against expected loss");
+  const picture = chart(width, {low: Math.min(...values) - 0.1 * spread, high: Math.max(...values) + 0.1 * spread, log: false, label: against === "size" ? "change of parameters, %" : "expected loss against this shape, %", text: value => value.toFixed(1)}, {low: Math.min(...speeds) * 0.97, high: Math.max(...speeds) * 1.03, log: false, label: "speed-up", text: times}, against === "size" ? "Speed against size" : "Speed against expected loss");
   line(picture, [[Math.min(...values) - 0.1 * spread, 1], [Math.max(...values) + 0.1 * spread, 1]], "var(--faint)", {"stroke-dasharray": "4 4"});
   for (const each of all) {
     line(picture, [[across(each), each.low], [across(each), each.high]], "var(--faint)");
-    mark(picture, {x: across(each), y: each.speedup, size: 5, colour: found.parameter_front.includes(each) ? "var(--c0)" : "var(--c3)", act: () => load(app, each), tip: `${times(each.speedup)} (${times(each.low)} – ${times(each.high)})\n${each.changed.join("\n")}\n${amount(each.params)} parameters, ${signed(each.parameter_change)}\nexpected loss ${loss_words(each)}\nclick to load it`});
+    mark(picture, {x: across(each), y: each.speedup, size: 5, colour: best(each) ? "var(--c3)" : "var(--c0)", act: () => load(app, each), tip: `${times(each.speedup)} (${times(each.low)} – ${times(each.high)})\n${each.changed.join("\n")}\n${amount(each.params)} parameters, ${signed(each.parameter_change)}\nexpected loss ${loss_words(each)}${each.causes[0] ? `\nmostly ${each.causes[0].change}: ${each.causes[0].component} ${times(each.causes[0].speedup)}` : ""}\nclick to load it`});
   }
   mark(picture, {x: 0, y: 1, size: 6, colour: "var(--accent)", ring: true, tip: "the shape as it is"});
-  return picture.svg;
+  const pointing = new Pointing(against === "size" ? "Speed against size" : "Speed against expected loss");
+  pointing.show(picture.svg, width, picture.spots);
+  return pointing;
 }
 
 function table(app: App, found: Found): HTMLElement {
@@ -49,38 +47,43 @@ function table(app: App, found: Found): HTMLElement {
 }
 
 export function search(app: App): HTMLElement {
-  const {panel, body, head, note} = frame("Faster shapes of equal size", "search", "Every shape within one percent of the size, priced on this GPU beside the page. Click a point to load it.");
+  const {panel, body, head, note} = frame("Faster shapes of equal size", "search", "Every shape within one percent of the size, priced on this GPU on every core of this machine. Click a point to load it.");
   panel.classList.add("wide");
-  let [job, found]: [number, Found | null] = [0, null];
+  let [running, found]: [boolean, Found | null] = [false, null];
   const fixed = h("select", {id: "search-fix", "aria-label": "What stays"}, h("option", {value: ""}, "all may change"), ...dimensions.map(name => h("option", {value: name}, `${label(name).toLowerCase()} stays`)));
-  const bar = h("progress", {max: 1, value: 0, hidden: true, "aria-label": "Search"});
+  const bar = h("progress", {max: 1, value: 0, class: "idle", "aria-label": "Search"});
   const draw = () => {
     if (!found) return;
     const width = Math.max(280, body.clientWidth > 900 ? body.clientWidth / 2 - 8 : body.clientWidth);
     const pictures = [front(app, found, width, "size"), front(app, found, width, "loss")].filter(each => each !== null);
-    body.replaceChildren(h("div", {class: "pair"}, ...pictures), table(app, found));
+    body.replaceChildren(h("div", {class: "pair"}, ...pictures.map(each => each.host)), h("p", {class: "hint"}, "Orange: nothing found is faster and changes less. Blue: the best of other kinds."), table(app, found));
   };
-  const end = (words: string) => { job = 0; bar.hidden = true; go.textContent = "Search"; note.textContent = words; };
-  const start = () => {
-    if (job) return app.stop(job);
-    const name = fixed.value.replaceAll("-", "_");
-    const asked = [...words(app.state), ...(name ? ["--fix", name] : []), "--limit", "20000000"];
-    bar.hidden = false;
-    bar.value = 0;
-    go.textContent = "Stop";
-    job = app.send({kind: "search", what: "search", turned: [], words: asked}, piece => {
-      if (piece.progress !== undefined) { bar.value = piece.progress; note.textContent = `${percent(piece.progress)}, ${grouped(piece.priced ?? 0)} shapes priced`; }
-      if (!piece.done) return;
-      const said = piece.fault ?? (piece.answer!.code === 0 ? "" : piece.answer!.said);
-      if (said) return end(said);
-      found = JSON.parse(piece.answer!.out) as Found;
-      add_losses(app, [...found.candidates, ...found.parameter_front]);
-      draw();
-      end(`${grouped(found.shapes_priced)} shapes priced in ${found.seconds.toFixed(1)} s${found.exhaustive ? "" : "; stopped early"}. ${command("search", asked)}`);
+  const walk = async (asked: string[]): Promise<string> => {
+    const answer = await app.pool.search(asked, app.state.file, ({share, priced, workers}) => {
+      bar.value = share;
+      note.textContent = `${percent(share)}, ${grouped(priced)} shapes priced by ${workers} worker${workers > 1 ? "s" : ""}`;
     });
+    if (answer.code !== 0) return answer.said;
+    found = JSON.parse(answer.out) as Found;
+    draw();
+    return `${grouped(found.shapes_priced)} shapes priced in ${found.seconds.toFixed(1)} s${found.exhaustive ? "" : "; stopped early"}. ${command("search", asked)}`;
   };
-  const go = button("Search", start, {class: "main"});
-  head.append(fixed, go, bar, button("CSV", () => { if (found) save("shapes.csv", csv(["speedup", "low", "high", "params", "changed"], found.candidates.map(each => [each.speedup, each.low, each.high, each.params, each.changed.join("; ")])), "text/csv"); }));
-  new ResizeObserver(draw).observe(body);
+  const start = async () => {
+    if (running) return app.pool.stop();
+    const name = fixed.value.replaceAll("-", "_");
+    running = true;
+    bar.value = 0;
+    bar.className = "";
+    go.textContent = "Stop";
+    note.textContent = await walk([...words(app.state), ...(name ? ["--fix", name] : []), "--limit", "20000000"]).catch((fault: unknown) => `The search stopped: ${fault instanceof Error ? fault.message : fault}`);
+    running = false;
+    bar.className = "idle";
+    go.textContent = "Search";
+  };
+  const go = button("Search", () => void start(), {class: "main"});
+  head.append(fixed, go, bar, ...export_buttons(() => "shapes", {svg: () => body.querySelector("svg"), table: () => found && {
+    columns: ["speedup", "low", "high", "time_s", "params", "parameter_change", "loss_change", "loss_low", "loss_high", "changed"],
+    rows: found.candidates.map(each => [each.speedup, each.low, each.high, each.time_s, each.params, each.parameter_change, each.loss?.change ?? "", each.loss?.low ?? "", each.loss?.high ?? "", each.changed.join("; ")])}}));
+  when_resized(body, draw);
   return panel;
 }

@@ -3,7 +3,7 @@
 export const dimensions = ["hidden", "layers", "heads", "kv-heads", "head-dim", "ffn", "vocab"] as const;
 export const sizes = ["batch", "seq"] as const;
 export const ways = ["tp", "pp", "dp", "cp", "ep", "micro-batches"] as const;
-export const choices = ["phase", "runtime", "precision", "attention", "recompute"] as const;
+export const choices = ["phase", "runtime", "precision", "weights", "activations", "kv", "attention", "recompute"] as const;
 export type Dimension = (typeof dimensions)[number];
 export type Turn = Dimension | (typeof sizes)[number];
 export const turns: readonly Turn[] = [...dimensions, ...sizes];
@@ -26,6 +26,7 @@ export const start: State = {
 
 const flag_names: readonly string[] = [...turns, ...ways, ...choices];
 const most_text = 20000; // of a dropped file, so that the address stays one that can be sent
+export const fits_address = (file: {text: string}) => file.text.length <= most_text;
 
 export function to_address(state: State): string {
   const query = new URLSearchParams({model: state.model, gpu: state.gpus.join(",")});
@@ -35,7 +36,7 @@ export function to_address(state: State): string {
   if (state.sweep !== start.sweep) query.set("sweep", state.sweep);
   if (state.map.join() !== start.map.join()) query.set("map", state.map.join());
   if (state.kernel) query.set("at", state.kernel);
-  if (state.file && state.file.text.length <= most_text) query.set("file", state.file.text);
+  if (state.file && fits_address(state.file)) query.set("file", state.file.text);
   return "#" + query.toString();
 }
 

@@ -5,9 +5,14 @@ import {Model} from "./module.js";
 export interface Job {
   id: number;
   kind: string; // of the picture; a job of the same kind replaces an older one
-  what: "sweep" | "ask" | "search" | "stop";
-  turned: {name: string; values: number[]}[];
+  what: "sweep" | "ask" | "picture" | "walk" | "finish" | "stop";
+  turned?: {name: string; values: number[]}[];
   words: string[];
+  baseline?: Record<string, string>;
+  share?: {first: number; of: number}; // the slices of a search that are this worker's: every `of`-th
+  kept?: Uint8Array[]; // of the other workers
+  all?: boolean; // every slice was walked
+  seconds?: number;
 }
 export interface Piece {
   id: number;
@@ -17,6 +22,7 @@ export interface Piece {
   answer?: {code: number; out: string; said: string};
   progress?: number;
   priced?: number;
+  kept?: Uint8Array;
   done: boolean;
   fault?: string;
 }
@@ -30,14 +36,14 @@ const pause = () => new Promise(resolve => setTimeout(resolve));
 const current = (job: Job) => newest.get(job.kind) === job.id;
 
 async function sweep(job: Job, model: Model): Promise<void> {
-  const [first, ...rest] = job.turned;
+  const [first, ...rest] = job.turned!;
   const values = first!.values;
   const per_value = Math.max(1, rest[0]?.values.length ?? 1);
   let step = Math.max(1, Math.floor(16 / per_value));
   for (let at = 0; at < values.length && current(job);) {
     const began = performance.now();
     const part = values.slice(at, at + step);
-    const {columns, rows, problem} = model.sweep([{...first!, values: part}, ...rest], job.words);
+    const {columns, rows, problem} = model.sweep([{...first!, values: part}, ...rest], job.words, job.baseline);
     at += part.length;
     if (problem) return say({id: job.id, kind: job.kind, done: true, fault: problem});
     say({id: job.id, kind: job.kind, columns, rows, done: at >= values.length, progress: at / values.length});
@@ -47,19 +53,20 @@ async function sweep(job: Job, model: Model): Promise<void> {
   }
 }
 
-async function search(job: Job, model: Model): Promise<void> {
-  const began = performance.now();
+/// Walks this worker's share of a search; what it kept is the answer, also of a walk that was stopped.
+async function walk(job: Job, model: Model): Promise<void> {
   const ready = model.begin(job.words);
   if (ready.code !== 0) return say({id: job.id, kind: job.kind, done: true, answer: ready});
-  for (let share = 0; share < 1 && current(job) && !stopped.has(job.id);) {
-    const slice = performance.now();
-    while (share < 1 && performance.now() - slice < slice_ms) share = model.step();
-    say({id: job.id, kind: job.kind, done: false, progress: share, priced: model.priced()});
+  const {first, of} = job.share!;
+  const slices = model.slices();
+  let slice = first;
+  const share = () => (slice >= slices ? 1 : slice / slices);
+  while (slice < slices && current(job) && !stopped.has(job.id)) {
+    for (const began = performance.now(); slice < slices && performance.now() - began < slice_ms; slice += of) model.walk(slice);
+    say({id: job.id, kind: job.kind, done: false, progress: share(), priced: model.priced()});
     await pause();
   }
-  if (!current(job)) return;
-  const out = model.finish((performance.now() - began) / 1000);
-  say({id: job.id, kind: job.kind, done: true, answer: {code: 0, out, said: ready.said}});
+  if (current(job)) say({id: job.id, kind: job.kind, done: true, answer: ready, kept: model.kept(), progress: share(), priced: model.priced()});
 }
 
 async function run(job: Job): Promise<void> {
@@ -70,8 +77,11 @@ async function run(job: Job): Promise<void> {
   if (!current(job)) return;
   try {
     if (job.what === "sweep") await sweep(job, model);
-    else if (job.what === "search") await search(job, model);
-    else say({id: job.id, kind: job.kind, done: true, answer: model.ask(job.words)});
+    else if (job.what === "walk") await walk(job, model);
+    else if (job.what === "finish") {
+      for (const kept of job.kept!) model.merge(kept);
+      say({id: job.id, kind: job.kind, done: true, answer: {code: 0, out: model.finish(job.seconds!, job.all!), said: ""}});
+    } else say({id: job.id, kind: job.kind, done: true, answer: job.what === "picture" ? model.call("picture", job.words) : model.ask(job.words)});
   } catch (fault) {
     say({id: job.id, kind: job.kind, done: true, fault: String(fault instanceof Error ? fault.message : fault)});
   }
