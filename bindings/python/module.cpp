@@ -19,6 +19,7 @@ int run(const std::vector<std::string>& typed) {
     }
     return attended([&] {
         cli::Session session = cli::open_session();
+        session.both = true;
         return cli::dispatch(typed, session);
     });
 }
@@ -40,7 +41,7 @@ py::tuple ask(const std::vector<std::string>& typed) {
         code = run(typed);
         said = std::move(heard());
     }
-    return py::make_tuple(code, said.out, problems_of(said.problems), said.warnings);
+    return py::make_tuple(code, said.out, said.other, problems_of(said.problems), said.warnings);
 }
 
 py::dict flags() {
@@ -91,7 +92,8 @@ PYBIND11_MODULE(_tilewright, module) {
     module.attr("version") = std::string(cli::version);
     module.attr("gemm_columns") =
         std::vector<std::string>(std::begin(python::gemm_columns), std::end(python::gemm_columns));
-    module.def("ask", &python::ask, "Runs the words after the program's name: exit code, answer, problems, warnings.");
+    module.def("ask", &python::ask,
+               "Runs the words after the program's name: exit code, answer, its other form, problems, warnings.");
     module.def("flags", &python::flags, "Every verb's flags: group, name, value, kind, help.");
     module.def("gemm", &python::gemm, "Prices products into a buffer; the problems.");
 }

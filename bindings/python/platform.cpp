@@ -38,6 +38,7 @@ void report(const Session& /*session*/, const Problems& problems) {
 }
 bool deliver(const Session& session) {
     python::heard().out = render::shown(session.out, session.out_style);
+    python::heard().other = render::shown(session.other, session.out_style);
     return true;
 }
 

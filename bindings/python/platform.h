@@ -13,7 +13,8 @@ namespace tilewright::python {
 struct Heard {
     Problems problems;
     std::vector<std::string> warnings;
-    std::string out;  ///< the answer, as it would be printed
+    std::string out;    ///< the answer, as it would be printed
+    std::string other;  ///< as text where it is JSON, and the other way round
 };
 
 /// Since it was last cleared. Whoever asks holds the lock of module.cpp.

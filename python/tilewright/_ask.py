@@ -67,6 +67,7 @@ class Reply(NamedTuple):
     code: int
     text: str
     warnings: list[str]
+    other: str = ""  # the same answer as text where `text` is JSON, and the other way round
 
 
 def keyword(flag: str) -> str:
@@ -96,12 +97,12 @@ def words_of(verb: str, flags: dict[str, Any]) -> list[str]:
 
 def ask(words: list[str]) -> Reply:
     """Runs the program in process. Raises Error where it cannot answer."""
-    code, text, problems, warned = _tilewright.ask(words)
+    code, text, other, problems, warned = _tilewright.ask(words)
     if code == INTERRUPTED:
         raise KeyboardInterrupt
     if code in (BAD_INPUT, DEVICE_TROUBLE):
         raise Error([Problem(*problem) for problem in problems])
-    return Reply(code, text, warned)
+    return Reply(code, text, warned, other)
 
 
 def is_module(shape: Any) -> bool:

@@ -36,7 +36,7 @@ class Answer:
         self._json = reply.text
         for warning in reply.warnings:
             warnings.warn(warning, AssumedWarning, stacklevel=3)  # at the line that asked
-        self._text = ""
+        self._text = reply.other.rstrip("\n")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):

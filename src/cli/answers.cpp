@@ -41,12 +41,10 @@ Result<int> run_predict(const Arguments& arguments, Session& session) {
     if (Problems problems = misfit(arguments, *question); !problems.empty()) return problems;
     const Prediction prediction =
         predict(*question, arguments.text("--scope") == "layer" ? Scope::Layer : Scope::Model);
-    if (arguments.has("--json")) {
-        session.out = render::predict_json(prediction);
-        return exit_fine;
-    }
-    session.out = render::predict_text(prediction, session.out_style);
-    if (arguments.has("--why")) session.out += render::why_text(prediction, session.out_style);
+    const bool why = arguments.has("--why");
+    say(session, prediction, render::predict_json, [&](const Prediction& shown, const render::Style& style) {
+        return render::predict_text(shown, style) + (why ? render::why_text(shown, style) : "");
+    });
     return exit_fine;
 }
 
@@ -83,8 +81,7 @@ Result<int> run_compare(const Arguments& arguments, Session& session) {
         if (Problems bad = page->write(render::compare_html(comparison)); !bad.empty()) return bad;
         if (Problems bad = page->finish(); !bad.empty()) return bad;
     }
-    session.out = arguments.has("--json") ? render::compare_json(comparison)
-                                          : render::compare_text(comparison, session.out_style);
+    say(session, comparison, render::compare_json, render::compare_text);
     return exit_fine;
 }
 
@@ -95,8 +92,7 @@ Result<int> run_advise(const Arguments& arguments, Session& session) {
     if (!question) return question.problems();
     if (Problems problems = misfit(arguments, *question); !problems.empty()) return problems;
     const Advice advice = advise(*question, walk_on(core_count()), patience);
-    session.out =
-        arguments.has("--json") ? render::advise_json(advice) : render::advise_text(advice, session.out_style);
+    say(session, advice, render::advise_json, render::advise_text);
     if (interrupted()) return exit_interrupted;
     return advice.prediction.fits ? exit_fine : exit_findings;
 }

@@ -56,9 +56,9 @@ Result<int> predict_captured(const Arguments& arguments, Session& session) {
         if (origin != built_in) question.used.push_back(origin);
     }
     const CapturePrediction prediction = predict(question);
-    session.out = arguments.has("--json")
-                      ? render::captured_json(prediction)
-                      : render::captured_text(prediction, arguments.has("--why"), session.out_style);
+    say(session, prediction, render::captured_json, [&](const CapturePrediction& shown, const render::Style& style) {
+        return render::captured_text(shown, arguments.has("--why"), style);
+    });
     return exit_fine;
 }
 

@@ -58,8 +58,7 @@ Result<int> run_compare_gpus(const Arguments& arguments, Session& session) {
         questions.push_back(std::move(*question));
     }
     const GpuComparison comparison = compare_gpus(questions, *prices);
-    session.out =
-        arguments.has("--json") ? render::gpus_json(comparison) : render::gpus_text(comparison, session.out_style);
+    say(session, comparison, render::gpus_json, render::gpus_text);
     return exit_fine;
 }
 

@@ -72,7 +72,7 @@ Result<int> run_fit(const Arguments& arguments, Session& session) {
     const Result<std::string> place = install(all->front(), output);
     if (!place) return place.problems();
     const render::LearntProfile shown{std::move(all->front().fit), all->front().device.name, *place};
-    session.out = arguments.has("--json") ? render::fit_json(shown) : render::fit_text(shown, session.out_style);
+    say(session, shown, render::fit_json, render::fit_text);
     return exit_fine;
 }
 

@@ -124,6 +124,7 @@ Result<int> run_lint(const Arguments& arguments, Session& session) {
     const Result<Gate> gate = gate_of(arguments, options, session);
     if (!gate) return gate.problems();
     session.out = rendered(*gate, format, session);
+    if (session.both) session.other = rendered(*gate, format == "json" ? "text" : "json", session);
     if (arguments.has("--write-baseline")) {
         const Problems bad = files::write_file(*arguments.text("--baseline"), render::baseline_json(identities(*gate)));
         if (!bad.empty()) return bad;

@@ -33,8 +33,7 @@ Result<int> run_models(const Arguments& arguments, Session& session) {
         models.push_back({found->file.shape, count_parameters(found->file.shape), found->origin});
     }
     if (models.empty()) return nothing(arguments);
-    session.out =
-        arguments.has("--json") ? render::models_json(models) : render::models_text(models, session.out_style);
+    say(session, models, render::models_json, render::models_text);
     return exit_fine;
 }
 
@@ -51,8 +50,7 @@ Result<int> run_devices(const Arguments& arguments, Session& session) {
                            own ? age_days(found->profile_origin) : 0.0});
     }
     if (devices.empty()) return nothing(arguments);
-    session.out =
-        arguments.has("--json") ? render::devices_json(devices) : render::devices_text(devices, session.out_style);
+    say(session, devices, render::devices_json, render::devices_text);
     return exit_fine;
 }
 
@@ -65,8 +63,7 @@ Result<int> run_runtimes(const Arguments& arguments, Session& session) {
         runtimes.push_back({runtime_of(found->id), found->origin});
     }
     if (runtimes.empty()) return nothing(arguments);
-    session.out =
-        arguments.has("--json") ? render::runtimes_json(runtimes) : render::runtimes_text(runtimes, session.out_style);
+    say(session, runtimes, render::runtimes_json, render::runtimes_text);
     return exit_fine;
 }
 

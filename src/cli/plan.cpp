@@ -44,7 +44,7 @@ Result<int> plan_training(const Arguments& arguments, Question question, Session
     if (text && !tokens) return Problem{"--tokens", 0, "'" + *text + "' is no number of tokens", "say 300B or 2T"};
     const PlanAnswer answer = plan(
         {std::move(question), *space, tokens, arguments.real("--price"), arguments.text("--cluster").value_or("")});
-    session.out = arguments.has("--json") ? render::plan_json(answer) : render::plan_text(answer, session.out_style);
+    say(session, answer, render::plan_json, render::plan_text);
     return answer.found.plans.empty() ? exit_findings : exit_fine;
 }
 
@@ -53,8 +53,7 @@ Result<int> plan_serving(const Arguments& arguments, Question question, Session&
     if (!asked) return asked.problems();
     const Result<ServeAnswer> answer = serve_load(*asked);
     if (!answer) return answer.problems();
-    session.out =
-        arguments.has("--json") ? render::served_json(*answer) : render::served_text(*answer, session.out_style);
+    say(session, *answer, render::served_json, render::served_text);
     return answer->found.plans.empty() || !answer->found.plans.front().within ? exit_findings : exit_fine;
 }
 
@@ -68,8 +67,7 @@ Result<int> plan_batches(const Arguments& arguments, const Question& question, S
     if (arguments.has("--tp")) space.tp = question.workload.parallel.tp;
     if (arguments.has("--batch")) space.batch = question.workload.batch;
     const ServingAnswer answer = serve(question, space);
-    session.out =
-        arguments.has("--json") ? render::serving_json(answer) : render::serving_text(answer, session.out_style);
+    say(session, answer, render::serving_json, render::serving_text);
     return answer.serving.points.empty() ? exit_findings : exit_fine;
 }
 

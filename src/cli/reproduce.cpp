@@ -169,8 +169,7 @@ Result<int> run_one(const Arguments& arguments, const Experiment& experiment, Ex
         session.out = render::outcome_svg(*outcome);
         return exit_fine;
     }
-    session.out =
-        arguments.has("--json") ? render::outcome_json(*outcome) : render::outcome_text(*outcome, session.out_style);
+    say(session, *outcome, render::outcome_json, render::outcome_text);
     return exit_fine;
 }
 
@@ -249,8 +248,7 @@ Result<int> run_reproduce(const Arguments& arguments, Session& session) {
     if (arguments.operands.size() == 1) return run_one(arguments, experiments->front(), *setting, session);
     if (arguments.operands.size() > 1)
         return Problem{arguments.operands[1], 0, "is a second experiment", "run them one by one, or add --shapes"};
-    session.out = arguments.has("--json") ? render::experiments_json(*experiments)
-                                          : render::experiments_text(*experiments, session.out_style);
+    say(session, *experiments, render::experiments_json, render::experiments_text);
     return exit_fine;
 }
 

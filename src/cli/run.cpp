@@ -48,6 +48,7 @@ int run_verb(const Verb& verb, std::span<const std::string> typed, Session& sess
     if (arguments->has("--help")) {
         session.out = help_text(verb, session.out_style);
     } else {
+        session.json = arguments->has("--json");
         const Result<int> done = verb.run(*arguments, session);
         if (!done) {
             report(session, done.problems());

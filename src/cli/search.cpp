@@ -94,8 +94,7 @@ Result<int> run_search(const Arguments& arguments, Session& session) {
     SearchAnswer answer = search(ready->question, ready->prepared, walk_on(static_cast<std::size_t>(threads)));
     if (Problems problems = folder.write(answer, session); !problems.empty()) return problems;
     answer.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    session.out =
-        arguments.has("--json") ? render::search_json(answer) : render::search_text(answer, session.out_style);
+    say(session, answer, render::search_json, render::search_text);
     if (interrupted()) return exit_interrupted;
     if (!answer.baseline.fits) warn(session, render::misfit_text(answer.baseline));
     return answer.baseline.fits ? exit_fine : exit_findings;

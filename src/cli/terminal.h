@@ -12,8 +12,18 @@ namespace tilewright::cli {
 struct Session {
     render::Style out_style;
     render::Style err_style;
-    std::string out;  ///< the result, written to stdout when the verb is done
+    std::string out;      ///< the result, written to stdout when the verb is done
+    bool json = false;    ///< asked for as JSON
+    bool both = false;    ///< a binding wants the other form too, of one and the same work
+    std::string other{};  ///< that one
 };
+
+/// Puts an answer into the session, in the form that was asked for.
+template <class Answer, class Json, class Text>
+void say(Session& session, const Answer& answer, Json json, Text text) {
+    session.out = session.json ? json(answer) : text(answer, session.out_style);
+    if (session.both) session.other = session.json ? text(answer, session.out_style) : json(answer);
+}
 
 /// Reads NO_COLOR, CLICOLOR_FORCE, LC_ALL, LC_CTYPE, LANG, COLUMNS and the terminal's size.
 Session open_session();

@@ -11,6 +11,7 @@ import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 import warnings
 
 import tilewright as tw
@@ -109,6 +110,13 @@ class Questions(Same):
         theirs = json.loads(program(["search", "gpt2", "--gpu", "h200", "--only", "heads,ffn", "--json"]).stdout)
         mine["seconds"] = theirs["seconds"]
         self.same(mine, theirs, "search")
+
+    def test_text_and_values_are_of_one_question(self):
+        found = [tw.search("gpt2", gpu="h200", only="heads"), tw.lint("gpt2", gpu="h200"), tw.predict("gpt2", gpu="h200")]
+        with unittest.mock.patch("tilewright._tilewright.ask", side_effect=AssertionError("asked again")):
+            self.assertIn("Recommendation: ", repr(found[0]))
+            self.assertIn("TW001", repr(found[1]))
+            self.assertIn("gpt2 on h200", repr(found[2]))
 
     def test_measure_is_refused(self):
         with self.assertRaises(tw.Error):
