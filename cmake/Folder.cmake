@@ -64,37 +64,27 @@ function(tilewright_test name)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES ENVIRONMENT "RC_PARAMS=seed=1")
 endfunction()
 
-# tilewright_embed(FOLDER): puts data/models, devices, profiles and experiments and docs/rules into the program as text (src/read/embedded.h).
-function(tilewright_embed folder)
-  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/data/models/*.toml ${CMAKE_SOURCE_DIR}/data/devices/*.toml
-       ${CMAKE_SOURCE_DIR}/data/clusters/*.toml ${CMAKE_SOURCE_DIR}/data/profiles/*.toml
-       ${CMAKE_SOURCE_DIR}/data/profiles/*.json ${CMAKE_SOURCE_DIR}/data/engines/*.toml
-       ${CMAKE_SOURCE_DIR}/data/experiments/*.toml ${CMAKE_SOURCE_DIR}/docs/rules/*.md
-       ${CMAKE_SOURCE_DIR}/python/tilewright_host.py)
-  set(output ${CMAKE_BINARY_DIR}/generated/embedded.cpp)
-  list(JOIN files "\n" listing)
-  file(WRITE ${CMAKE_BINARY_DIR}/generated/embedded.list.new "${listing}")
-  file(COPY_FILE ${CMAKE_BINARY_DIR}/generated/embedded.list.new ${CMAKE_BINARY_DIR}/generated/embedded.list ONLY_IF_DIFFERENT)
+# tilewright_generate(FOLDER SCRIPT files…): a source of src/FOLDER that cmake/SCRIPT.cmake writes of these files; a file more or less
+# writes it anew.
+function(tilewright_generate folder script)
+  set(output ${CMAKE_BINARY_DIR}/generated/${script}.cpp)
+  set(listing ${CMAKE_BINARY_DIR}/generated/${script}.list)
+  list(JOIN ARGN "\n" names)
+  file(CONFIGURE OUTPUT ${listing} CONTENT "${names}" @ONLY)
   add_custom_command(
     OUTPUT ${output}
-    COMMAND ${CMAKE_COMMAND} -D LIST=${CMAKE_BINARY_DIR}/generated/embedded.list -D OUTPUT=${output}
-            -P ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
-    DEPENDS ${files} ${CMAKE_BINARY_DIR}/generated/embedded.list ${CMAKE_SOURCE_DIR}/cmake/embed.cmake
-    COMMENT "Embedding catalogue, devices, experiments and rule pages")
+    COMMAND ${CMAKE_COMMAND} -D LIST=${listing} -D OUTPUT=${output} -P ${CMAKE_SOURCE_DIR}/cmake/${script}.cmake
+    DEPENDS ${ARGN} ${listing} ${CMAKE_SOURCE_DIR}/cmake/${script}.cmake
+    COMMENT "Embedding data (${script})")
   target_sources(tilewright_${folder}_objects PRIVATE ${output})
 endfunction()
 
-# tilewright_runtimes(FOLDER): puts data/runtimes into the program as lines (src/ops/runtime_lines.h).
-function(tilewright_runtimes folder)
-  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/data/runtimes/*.toml)
-  set(output ${CMAKE_BINARY_DIR}/generated/runtime_lines.cpp)
-  list(JOIN files "\n" listing)
-  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/runtimes.list CONTENT "${listing}" @ONLY)
-  add_custom_command(
-    OUTPUT ${output}
-    COMMAND ${CMAKE_COMMAND} -D LIST=${CMAKE_BINARY_DIR}/generated/runtimes.list -D OUTPUT=${output}
-            -P ${CMAKE_SOURCE_DIR}/cmake/runtimes.cmake
-    DEPENDS ${files} ${CMAKE_SOURCE_DIR}/cmake/runtimes.cmake ${CMAKE_BINARY_DIR}/generated/runtimes.list
-    COMMENT "Embedding runtimes")
-  target_sources(tilewright_${folder}_objects PRIVATE ${output})
+# tilewright_embed(): the data that the program carries: as text (src/read/embedded.h), and runtimes as lines (src/ops/runtime_lines.h).
+function(tilewright_embed)
+  set(data ${CMAKE_SOURCE_DIR}/data)
+  file(GLOB texts CONFIGURE_DEPENDS ${data}/models/*.toml ${data}/devices/*.toml ${data}/clusters/*.toml ${data}/profiles/*.toml
+       ${data}/profiles/*.json ${data}/engines/*.toml ${data}/experiments/*.toml ${CMAKE_SOURCE_DIR}/docs/rules/*.md ${CMAKE_SOURCE_DIR}/python/tilewright_host.py)
+  file(GLOB runtimes CONFIGURE_DEPENDS ${data}/runtimes/*.toml)
+  tilewright_generate(read embed ${texts})
+  tilewright_generate(ops runtimes ${runtimes})
 endfunction()
