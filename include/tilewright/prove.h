@@ -18,8 +18,11 @@ struct Proof {
     bool compiled = false;          ///< by torch.compile
 };
 
-/// The best of each kind of a search on one GPU, each once. A problem where the plain PyTorch program cannot be what
-/// was asked: another phase or runtime, several GPUs, experts, latent attention, windows, ALiBi.
+/// Why the plain PyTorch program cannot be what is asked: another phase or runtime, several GPUs, experts, latent
+/// attention, windows, ALiBi.
+Problems cannot_prove(const SearchQuestion& asked);
+
+/// The best of each kind of a search on one GPU, each once, or those problems.
 Result<Proof> prove(const SearchQuestion& asked, const SearchAnswer& answer);
 
 }  // namespace tilewright

@@ -3,10 +3,8 @@
 #include <algorithm>
 
 namespace tilewright {
-namespace {
 
-/// What the program's model cannot be.
-Problems unsupported(const SearchQuestion& asked) {
+Problems cannot_prove(const SearchQuestion& asked) {
     const Shape& shape = asked.question.shape;
     const Workload& workload = asked.question.workload;
     const Parallelism& parallel = workload.parallel;
@@ -29,10 +27,8 @@ Problems unsupported(const SearchQuestion& asked) {
     return found;
 }
 
-}  // namespace
-
 Result<Proof> prove(const SearchQuestion& asked, const SearchAnswer& answer) {
-    if (Problems problems = unsupported(asked); !problems.empty()) return problems;
+    if (Problems problems = cannot_prove(asked); !problems.empty()) return problems;
     Proof proof;
     proof.compiled = asked.question.workload.runtime == RuntimeId::PyTorchCompiled;
     proof.promises.push_back({"baseline", answer.baseline, {}});

@@ -7,7 +7,7 @@
 #include "cli/host.h"
 #include "cli/options.h"
 #include "read/capture_file.h"
-#include "render/captured.h"
+#include "render/answers.h"
 
 namespace tilewright::cli {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "cli/options.h"
 #include "cli/verb.h"
-#include "render/compare_gpus.h"
+#include "render/answers.h"
 
 namespace tilewright::cli {
 namespace {

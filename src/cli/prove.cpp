@@ -10,7 +10,7 @@
 #include "cli/search_threads.h"
 #include "cli/verb.h"
 #include "files/output.h"
-#include "render/prove.h"
+#include "render/answers.h"
 
 namespace tilewright::cli {
 namespace {
@@ -50,15 +50,15 @@ Result<int> run_prove(const Arguments& arguments, Session& session) {
     const std::string path = arguments.text("--out").value_or("prove.py");
     const Result<ReadySearch> ready = ready_search(arguments, session);
     if (!ready) return ready.problems();
-    const SearchAnswer answer = search(ready->question, ready->prepared, walk_on(core_count()));
-    const Result<Proof> proof = prove(ready->question, answer);
-    if (!proof) {
-        Problems problems = proof.problems();
+    if (Problems problems = cannot_prove(ready->question); !problems.empty()) {
         for (Problem& problem : problems) {
             if (problem.where != "shape") problem.where = flag_of(problem.where);
         }
         return problems;
     }
+    const SearchAnswer answer = search(ready->question, ready->prepared, walk_on(core_count()));
+    const Result<Proof> proof = prove(ready->question, answer);
+    if (!proof) return proof.problems();
     if (Problems problems = files::write_file(path, render::prove_program(*proof)); !problems.empty()) return problems;
     const bool runs = has_gpu() && !arguments.has("--no-run"), json = arguments.has("--json");
     if (runs) return run_python(path, json);

@@ -6,7 +6,10 @@
 
 #include "render/style.h"
 #include "tilewright/answer.h"
+#include "tilewright/captured.h"
 #include "tilewright/fit.h"
+#include "tilewright/gpus.h"
+#include "tilewright/prove.h"
 #include "tilewright/report.h"
 #include "tilewright/runtime.h"
 
@@ -21,6 +24,14 @@ std::string why_text(const Prediction& prediction, const Style& style);
 std::string compare_text(const Comparison& comparison, const Style& style);
 std::string compare_json(const Comparison& comparison);
 
+/// Which GPU?
+std::string gpus_text(const GpuComparison& comparison, const Style& style);
+std::string gpus_json(const GpuComparison& comparison);
+
+/// `all`: every module and kernel, not only the slowest.
+std::string captured_text(const CapturePrediction& prediction, bool all, const Style& style);
+std::string captured_json(const CapturePrediction& prediction);
+
 std::string lint_text(const Lint& lint, const Style& style);
 std::string lint_json(const Lint& lint);
 
@@ -34,6 +45,13 @@ std::string plan_text(const PlanAnswer& answer, const Style& style);
 std::string plan_json(const PlanAnswer& answer);
 std::string serving_text(const ServingAnswer& answer, const Style& style);
 std::string serving_json(const ServingAnswer& answer);
+
+/// One file that needs torch alone: every shape with its promise, a decoder of any of them, its training step, a
+/// stopwatch, and the table of promised against measured.
+std::string prove_program(const Proof& proof);
+/// What is promised; `path` is the program's, empty where it is not said how to run it.
+std::string prove_text(const Proof& proof, const std::string& path, const Style& style);
+std::string prove_json(const Proof& proof, const std::string& path);
 
 std::string report_json(const std::vector<Report>& reports);
 

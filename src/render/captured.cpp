@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "render/answers.h"
-#include "render/captured.h"
 #include "render/table.h"
 #include "render/units.h"
 #include "render/values_json.h"

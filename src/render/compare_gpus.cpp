@@ -1,5 +1,4 @@
 // One row a GPU; what does not hold the model comes last and says so.
-#include "render/compare_gpus.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "render/prove.h"
+#include "render/answers.h"
 
 #include <fmt/format.h>
 
