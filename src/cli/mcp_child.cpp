@@ -21,7 +21,7 @@ namespace tilewright::cli {
 namespace {
 
 constexpr std::size_t largest_answer = std::size_t{8} << 20U;  ///< bytes
-constexpr std::chrono::seconds grace{5};                       ///< to say what was found so far
+constexpr std::chrono::seconds grace{10};                      ///< to say what was found so far
 
 /// A file that only this process knows, with the text, to be read from its start.
 int text_file(const std::string& text) {
