@@ -31,6 +31,7 @@ const size = (low, high) => Math.round(low * (high / low) ** random());
 const names = verb => JSON.parse(program([verb, "--json"]).out)[verb].map(entry => entry.name);
 const models = names("models");
 const devices = names("devices");
+const formats = model.choices("predict")["--weights"].split("|");
 
 function question() {
   const verb = pick(["predict", "predict", "predict", "predict", "lint", "compare", "plan"]);
@@ -49,6 +50,8 @@ function question() {
   maybe(0.1, "--micro-batches", () => pick([1, 4, 8]));
   maybe(0.1, "--recompute", () => pick(["none", "selective", "full", "early"]));
   maybe(0.2, "--attention", () => pick(["auto", "cudnn", "flash2", "flash1", "unfused", "flash"]));
+  maybe(0.15, "--weights", () => pick(formats));
+  maybe(0.15, "--kv", () => pick(formats));
   maybe(0.1, "--clock", () => pick(["sustained", "burst"]));
   maybe(0.3, "--hidden", () => between(1, 160) * pick([1, 8, 64]));
   maybe(0.3, "--heads", () => between(1, 96));
@@ -123,17 +126,56 @@ test("rows of a sweep are predictions", () => {
   assert.ok(Number.isNaN(row(4).time_s), "a width of zero cannot be");
 });
 
-test("a search in slices finds what the program finds", () => {
+test("a search shared by two models is the program's", () => {
   const asked = ["gpt2", "--gpu", "h200", "--only", "heads,ffn", "--json"];
-  assert.equal(model.begin(asked).code, 0);
-  while (model.step() < 1);
-  const mine = JSON.parse(model.finish(0));
+  const other = new Model(model.module);
+  const both = [model, other];
+  for (const each of both) assert.equal(each.begin(asked).code, 0);
+  for (let slice = 0; slice < model.slices(); ++slice) both[slice % 2].walk(slice);
+  model.merge(other.kept());
+  const mine = JSON.parse(model.finish(0, true));
   const theirs = JSON.parse(program(["search", ...asked]).out);
   for (const answer of [mine, theirs]) for (const key of Object.keys(answer)) if (/second/.test(key)) delete answer[key];
   same(mine, theirs, "search");
+  const found = theirs.candidates.find(each => each.loss?.reaches && each.shape.ffn !== 3072);
+  const sizes = [{name: "", values: []}, {name: "sizes", values: []}];
+  const loss = (words, baseline) => {
+    const {columns, rows} = model.sweep(sizes, ["gpt2", "--gpu", "h200", ...words], baseline);
+    return rows[columns.indexOf("loss_change")];
+  };
+  const flags = ["heads", "kv-heads", "head-dim", "ffn"].map(name => [name, String(found.shape[name.replace("-", "_")])]);
+  assert.equal(loss(flags.flatMap(([name, value]) => [`--${name}`, value]), {}), found.loss.change);
+  assert.ok(loss([], Object.fromEntries(flags)) * found.loss.change <= 0, "from the other side it is the other way");
+});
+
+test("one worker's search has a quarter of the speed of a native thread", () => {
+  const asked = ["gpt3-2.7b", "--gpu", "h200", "--only", "hidden,layers,ffn,heads", "--json"];
+  let [native, own] = [Infinity, Infinity];
+  for (let round = 0; round < 3; ++round) {
+    native = Math.min(native, JSON.parse(program(["search", ...asked, "--threads", "1"]).out).seconds);
+    const began = performance.now();
+    assert.equal(model.begin(asked).code, 0);
+    for (let slice = 0; slice < model.slices(); ++slice) model.walk(slice);
+    model.finish(0, true);
+    own = Math.min(own, (performance.now() - began) / 1000);
+  }
+  console.log(`# search: ${native.toFixed(2)} s by a native thread, ${own.toFixed(2)} s by a worker: ${(native / own).toFixed(2)} of its speed`);
+  assert.ok(native / own > 0.12, "half of what a quiet machine shows");
+});
+
+test("pictures are those of the report, choices those of the flags", () => {
+  const notes = svg => [...svg.matchAll(/<title>([^<]*)<\/title>|data-notes="([^"]*)"/g)].map(each => each[1] ?? each[2]).filter(note => note.includes("&#10;"));
+  const asked = ["gpt2", "--gpu", "h200"];
+  for (const [name, extra] of [["roofline", []], ["serving", ["--phase", "decode"]]]) {
+    const mine = notes(model.picture(name, 720, [...asked, ...extra]).out);
+    assert.ok(mine.length > 2, name);
+    assert.deepEqual(mine, notes(program(["report", ...asked, "--svg", name]).out), name);
+  }
+  assert.match(model.picture("tiles", 720, asked, "mlp up").out, /^<svg/);
+  assert.match(model.choices("predict")["--phase"], /^train\|prefill\|decode/);
 });
 
 test("a trap leaves a model that answers", () => {
-  assert.throws(() => model.finish(0));
+  assert.throws(() => model.finish(0, true));
   assert.equal(model.ask(["predict", "gpt2", "--gpu", "h200"]).code, 0);
 });

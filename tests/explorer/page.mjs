@@ -78,10 +78,34 @@ test("dragging a slider, and what each movement takes", async () => {
   assert.notEqual(vocabulary, "50257");
   await agrees(page, ["gpt3-2.7b", "--gpu", "h200", "--vocab", vocabulary]);
   assert.equal(await page.locator(".track:has(input[aria-label=Vocabulary]) .ghost").count(), 1);
-  const taken = await page.evaluate(() => performance.getEntriesByName("answer").map(entry => entry.duration).sort((a, b) => a - b));
-  const median = taken[Math.floor(taken.length / 2)];
-  console.log(`# from input to picture: ${median.toFixed(1)} ms (median of ${taken.length})`);
-  assert.ok(median < 150, `${median} ms`);  // a quiet machine takes a tenth of it
+  await close(opened);
+});
+
+/// Every training step of the catalogue, ten movements each. The machine may be busy with other things: the least of many
+/// movements is what the page takes.
+test("under 30 ms from input to picture while dragging, for the training step of any model", async () => {
+  const opened = await open("#model=gpt2&gpu=h200");
+  const {page} = opened;
+  const models = program(["models", "--json"]).models.map(each => each.name);
+  const taken = {};
+  for (const name of process.env.TILEWRIGHT_ALL_MODELS ? models : ["gpt3-2.7b", "llama-3.1-405b", "deepseek-v3", "gpt-oss-120b"]) {
+    taken[name] = await page.evaluate(async model => {
+      location.hash = `model=${model}&gpu=h200`;
+      await new Promise(resolve => setTimeout(resolve, 50));
+      const slider = document.querySelector(".track input[aria-label=Vocabulary]");
+      performance.clearMeasures();
+      const seen = () => performance.getEntriesByName("input to picture").length;
+      for (let i = 0; i < 12; ++i) {
+        slider.value = Number(slider.value) + (i % 2 ? 7 : -7);
+        slider.dispatchEvent(new Event("input", {bubbles: true}));
+        while (seen() <= i) await new Promise(resolve => setTimeout(resolve, 5));
+      }
+      return Object.fromEntries(["model", "read", "panels", "input to picture"].map(part => [part, Math.min(...performance.getEntriesByName(part).map(entry => entry.duration))]));
+    }, name);
+  }
+  const slowest = Object.entries(taken).sort((a, b) => b[1]["input to picture"] - a[1]["input to picture"]);
+  for (const [name, parts] of slowest.slice(0, 6)) console.log(`# ${name}: ${Object.entries(parts).map(([part, ms]) => `${part} ${ms.toFixed(1)} ms`).join(", ")}`);
+  assert.ok(slowest[0][1]["input to picture"] < 150, "five times what a quiet machine may take");
   await close(opened);
 });
 
@@ -163,12 +187,18 @@ test("a search shows progress, finds, can be stopped, and a point loads", async 
   const mine = await page.locator("#search .note").textContent();
   assert.match(mine, /shapes priced in .* s\. tilewright search gpt2/);
   const step = await fact(page, "Step");
-  await page.locator("#search circle.act").last().click();
-  await page.waitForFunction(was => Number(document.querySelector(".fact dd").dataset.value) < was, step);
+  const spot = page.locator("#search .picture").first();
+  const dots = spot.locator("circle.act");
+  assert.ok(await dots.count() > 3);
+  await spot.hover({position: await dots.last().evaluate(dot => ({x: dot.cx.baseVal.value, y: dot.cy.baseVal.value}))});
+  assert.match(await page.locator("#tip").textContent(), /×.*\n[^]*expected loss[^]*click to load it/);
+  await page.mouse.down();
+  await page.mouse.up();
+  await page.waitForFunction(was => Number(document.querySelector(".fact dd").dataset.value) !== was, step);
   await close(opened);
   const long = await open("#model=llama-3.1-405b&gpu=h200&phase=decode&tp=8&batch=1");
   await long.page.locator("#search button.main").click();
-  await long.page.locator("#search progress:visible").waitFor();
+  await long.page.locator("#search .note", {hasText: "shapes priced by"}).waitFor();
   await long.page.locator("#search button.main", {hasText: "Stop"}).click();
   await long.page.locator("#search .note", {hasText: "stopped early"}).waitFor();
   await close(long);
@@ -191,16 +221,65 @@ test("pictures fill up and can be taken along", async () => {
   const {page} = opened;
   await page.locator("#sawtooth .note", {hasText: "predictions. Fastest"}).waitFor();
   await page.locator("#sawtooth .u-over").hover();
-  assert.match(await page.locator("#tip").textContent(), /MLP width [\d,]+, a multiple of \d+.*\n.*tokens\/s \(.*–.*\)/);
-  for (const [panel, kind] of [["sawtooth", "CSV"], ["sawtooth", "PNG"], ["kernels", "CSV"], ["roofline", "SVG"], ["map", "CSV"]]) {
+  assert.match(await page.locator("#tip").textContent(), /MLP width [\d,]+, a multiple of \d+.*\n.*tokens\/s \(.*–.*\)\nstep .* \(.*–.*\)[^]*bound by/);
+  for (const [panel, kinds, ready] of [["sawtooth", ["CSV", "PNG"]], ["memory", ["SVG", "CSV"], "svg"], ["kernels", ["CSV"]], ["map", ["CSV", "PNG"], ".note:has-text('tokens/s')"], ["parts", ["SVG", "CSV"], "svg"], ["roofline", ["SVG", "CSV"], "svg"], ["serving", ["SVG", "CSV"], "svg"]]) {
     await page.locator(`#${panel}`).scrollIntoViewIfNeeded();
-    if (panel === "map") await page.locator("#map .note", {hasText: "tokens/s"}).waitFor();
-    const [download] = await Promise.all([page.waitForEvent("download"), page.locator(`#${panel}`).getByRole("button", {name: kind, exact: true}).click()]);
-    const bytes = readFileSync(await download.path());
-    assert.ok(bytes.length > 500, `${panel} ${kind}: ${bytes.length} bytes`);
-    if (panel === "sawtooth" && kind === "CSV") assert.match(bytes.toString(), /^ffn,time_s,low_s/);
+    if (ready) await page.locator(`#${panel} ${ready}`).first().waitFor();
+    for (const kind of kinds) {
+      const [download] = await Promise.all([page.waitForEvent("download"), page.locator(`#${panel}`).getByRole("button", {name: kind, exact: true}).click()]);
+      const bytes = readFileSync(await download.path());
+      assert.ok(bytes.length > 200, `${panel} ${kind}: ${bytes.length} bytes`);
+      if (panel === "sawtooth" && kind === "CSV") assert.match(bytes.toString(), /^ffn,time_s,low_s/);
+      if (kind === "SVG") assert.match(bytes.toString(), /^<svg[^]*<\/svg>/);
+    }
   }
   await close(opened);
+});
+
+test("arrow keys go through every picture, which says the number, its interval and why", async () => {
+  const opened = await open("#model=gpt2&gpu=h200&sweep=ffn");
+  const {page} = opened;
+  await page.locator("#sawtooth .note", {hasText: "predictions. Fastest"}).waitFor();
+  for (const [panel, ready, says] of [["sawtooth", "canvas", /tokens\/s \(.*–[^]*bound by/], ["memory", "svg", /weights: .* GiB[^]*parameters/], ["map", ".note:has-text('tokens/s')", /step .* \(.*–[^]*bound by|no such shape/], ["parts", "svg", /step .* \(.*–[^]*bound by/], ["roofline", "svg", /FLOP\/s[^]*\(.*–.*\), bound by/], ["serving", "svg", /per output token \(.*–[^]*bound by/]]) {
+    await page.locator(`#${panel}`).scrollIntoViewIfNeeded();
+    await page.locator(`#${panel} ${ready}`).first().waitFor();
+    const picture = page.locator(`#${panel} .picture`).first();
+    await picture.focus();
+    const said = new Set();
+    for (const key of ["Home", "ArrowRight", "ArrowRight"]) {
+      await page.keyboard.press(key);
+      said.add(await page.locator("#tip").textContent());
+    }
+    assert.equal(said.size, 3, `${panel}: ${[...said].join(" | ")}`);
+    assert.match([...said].join("\n\n"), says, panel);
+  }
+  await page.locator("#sawtooth .picture").focus();
+  await page.keyboard.press("Home");
+  await page.keyboard.press("Enter");
+  await page.waitForFunction(() => document.querySelector("#size-ffn").value !== "3072");
+  await close(opened);
+});
+
+test("a file too long for a link is said, with the command to use", async () => {
+  const opened = await open();
+  const {page} = opened;
+  writeFileSync(join(folder, "long.json"), config.replace("{", `{"note": "${"x".repeat(30000)}", `));
+  await page.locator(".hidden-file").setInputFiles(join(folder, "long.json"));
+  await page.locator(".tools", {hasText: "too many for a link: send the file, and with it the command tilewright predict long.json --gpu h200"}).waitFor();
+  assert.ok(await page.getByRole("button", {name: "Copy link"}).isDisabled());
+  await close(opened);
+});
+
+test("formats of serving; the size and the expected loss beside the baseline", async () => {
+  const opened = await open("#model=llama-3-8b&gpu=h200&phase=decode&batch=8");
+  const {page} = opened;
+  await page.locator("#choice-weights").selectOption("fp8");
+  await page.locator("#choice-kv").selectOption("fp8");
+  await agrees(page, ["llama-3-8b", "--gpu", "h200", "--phase", "decode", "--batch", "8", "--weights", "fp8", "--kv", "fp8"]);
+  await close(opened);
+  const trained = await open("#model=gpt3-2.7b&gpu=h200&base-ffn=8192&ffn=10240");
+  assert.match(await trained.page.locator("#parameters").textContent(), /M parameters, .* M outside embeddings and head, \+.*% of the baseline\. Expected loss at equal tokens [+−].* \(.* to .*\) of the baseline’s/);
+  await close(trained);
 });
 
 test("serving streams a text; several GPUs stand side by side", async () => {
