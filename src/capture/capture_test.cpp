@@ -32,6 +32,14 @@ Work only(const CapturedWork& work) {
     return work.kernels.empty() ? Work{} : std::get<Work>(work.kernels.front().work);
 }
 
+/// One whose input was just written, as every product's is.
+Gemm product(const CapturedWork& work) {
+    Gemm gemm = only<Gemm>(work);
+    EXPECT_EQ(gemm.reuse, Reuse::Input);
+    gemm.reuse = {};
+    return gemm;
+}
+
 TEST(Capture, ShortNames) {
     EXPECT_EQ(short_name("aten.mm.default"), "mm");
     EXPECT_EQ(short_name("aten.mul_.Tensor"), "mul_");
@@ -41,7 +49,7 @@ TEST(Capture, ShortNames) {
 TEST(Capture, StridesSayTheLayoutOfAProduct) {
     const auto row = tensor({512, 64}, {64, 1}), result = tensor({512, 128}, {128, 1});
     const auto gemm = [&](const CapturedTensor& a, const CapturedTensor& b) {
-        return only<Gemm>(call("aten.mm.default", {a, b, result}));
+        return product(call("aten.mm.default", {a, b, result}));
     };
     EXPECT_EQ(gemm(row, tensor({64, 128}, {1, 64})), (Gemm{Layout::TN, 512, 128, 64}));
     EXPECT_EQ(gemm(row, tensor({64, 128}, {128, 1})), (Gemm{Layout::NN, 512, 128, 64}));
@@ -54,21 +62,21 @@ TEST(Capture, BatchesBiasesAndGroups) {
     const auto batched = call(
         "aten.bmm.default",
         {tensor({8, 16, 64}, {1024, 64, 1}), tensor({8, 64, 32}, {2048, 1, 64}), tensor({8, 16, 32}, {512, 32, 1})});
-    EXPECT_EQ(only<Gemm>(batched), (Gemm{Layout::TN, 16, 32, 64, 8}));
+    EXPECT_EQ(product(batched), (Gemm{Layout::TN, 16, 32, 64, 8}));
     const auto biased = call("aten.addmm.default", {tensor({32}, {1}), tensor({16, 64}, {64, 1}),
                                                     tensor({64, 32}, {1, 64}), tensor({16, 32}, {32, 1})});
-    EXPECT_EQ(only<Gemm>(biased), (Gemm{Layout::TN, 16, 32, 64}));
+    EXPECT_EQ(product(biased), (Gemm{Layout::TN, 16, 32, 64}));
     const auto grouped =
         call("aten._grouped_mm.default", {tensor({1024, 64}, {64, 1}), tensor({8, 64, 32}, {2048, 1, 64}),
                                           tensor({8}, {1}, ElementType::Int32), tensor({1024, 32}, {32, 1})});
-    EXPECT_EQ(only<Gemm>(grouped), (Gemm{Layout::TN, 128, 32, 64, 8, Precision::Bf16, true}));
+    EXPECT_EQ(product(grouped), (Gemm{Layout::TN, 128, 32, 64, 8, Precision::Bf16, true}));
 }
 
 TEST(Capture, AConvolutionIsAnImplicitProduct) {
     const auto work = call("aten.convolution.default", {tensor({4, 3, 224, 224}, {150528, 50176, 224, 1}),
                                                         tensor({768, 3, 16, 16}, {768, 256, 16, 1}),
                                                         tensor({4, 768, 14, 14}, {150528, 196, 14, 1})});
-    EXPECT_EQ(only<Gemm>(work), (Gemm{Layout::TN, 4 * 14 * 14, 768, 3 * 16 * 16}));
+    EXPECT_EQ(product(work), (Gemm{Layout::TN, 4 * 14 * 14, 768, 3 * 16 * 16}));
 }
 
 TEST(Capture, AttentionKeepsItsHeadsAndItsMask) {
@@ -122,7 +130,7 @@ TEST(Capture, WhatIsNotInPlaceCopiesFirst) {
 TEST(Capture, AMatrixTimesAVectorIsReadAsTheLibraryReadsIt) {
     const auto work = call("aten.bmm.default", {tensor({8, 512, 64}, {32768, 64, 1}), tensor({8, 64, 1}, {64, 1, 1}),
                                                 tensor({8, 512, 1}, {512, 1, 1})});
-    EXPECT_EQ(only<Gemm>(work), (Gemm{Layout::TN, 1, 512, 64, 8}));
+    EXPECT_EQ(product(work), (Gemm{Layout::TN, 1, 512, 64, 8}));
 }
 
 TEST(Capture, ViewsAndValuesReadBackLaunchNothing) {

@@ -141,7 +141,9 @@ void append_gemm(const Operands& operands, const Gemm& gemm, Kernels& kernels) {
     if (gemm.m < 1 || gemm.n < 1 || gemm.k < 1 || gemm.batch < 1) return;
     Op op;
     op.name = operands.name();
-    op.work = gemm;
+    Gemm fresh = gemm;
+    fresh.reuse = Reuse::Input;
+    op.work = fresh;
     kernels.push_back(op);
 }
 
