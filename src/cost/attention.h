@@ -31,13 +31,15 @@ struct AttentionSizes {
           pairs(std::max(queries, attended_pairs(a))),
           masked(a.causal || a.window > 0),
           backward(a.pass == AttentionPass::Backward),
-          narrow(has_narrow_heads(a)) {}
+          narrow(has_narrow_heads(a)),
+          cudnn(a.backend == AttentionBackend::Cudnn) {}
 
     double units;  ///< of the device
     double queries, keys, sequences, heads, kv_heads, head_dim, v_dim;
     double pairs;  ///< of a query and a key, in one head
     bool masked, backward;
     bool narrow;  ///< rows are not whole 32-byte words
+    bool cudnn;
 
     /// FLOPs per pair: S = QK' and O = PV; backward S again, dP, dV, dQ, dK.
     double flops_per_pair(double d, double dv) const { return backward ? 6.0 * d + 4.0 * dv : 2.0 * (d + dv); }

@@ -19,13 +19,15 @@ struct Split {
 };
 
 /// Blocks of all key heads; their keys in a power of two of parts that fills the chip, of at least 128 keys each, and
-/// whole where heads fill more than half of the chip (the workspaces of cuDNN's kernels on an H200).
+/// whole where heads fill more than half of the chip (the workspaces of cuDNN's kernels on an H200). FlashAttention
+/// takes any number of parts.
 Split split_of(const AttentionSizes& s, const AttentionProfile& kernels) {
     const double blocks = s.sequences * s.kv_heads * ceil_positive(s.heads / s.kv_heads / packed_rows);
     const double room = s.units / blocks;
     const bool shared = s.heads / s.kv_heads >= static_cast<double>(kernels.split_group);
     if (!shared || s.keys <= static_cast<double>(kernels.split_keys) || room < 2.0) return {blocks, 1.0};
-    return {blocks, std::min(power_of_two_from(room), power_of_two_upto(s.keys / step_keys))};
+    const double steps = s.cudnn ? power_of_two_upto(s.keys / step_keys) : ceil_positive(s.keys / step_keys);
+    return {blocks, std::min(power_of_two_from(room), steps)};
 }
 
 /// Of the shorter of reading and the memory, what the longer does not hide (between the fits of A100, H200 and B200).

@@ -16,6 +16,7 @@ constexpr std::array<std::array<double, 2>, 6> wave_tiles{
     {{256, 128}, {128, 256}, {192, 192}, {128, 128}, {128, 64}, {64, 64}}};
 
 constexpr std::int64_t residue_of = 64;
+constexpr std::int64_t first_step = 64;  ///< along k: a product that ends inside takes no longer than all of it
 
 /// bf16 and fp16 are one where the profile has one rate for both.
 Precision kind_of(Precision precision, const Profile& profile) {
@@ -87,6 +88,12 @@ double Pricer::learnt_time(const Gemm& gemm, const Physics& physics) const {
         fewer.batch = learnt ? ceil_div(gemm.batch, 2) : 1;
         const double part = learnt_time(fewer, physical_time(fewer));
         time = std::clamp(time, part, part * static_cast<double>(ceil_div(gemm.batch, fewer.batch)));
+    }
+    const bool in_first_step = gemm.k < first_step && family_of(gemm) == GemmFamily::Whole;
+    if (learnt && in_first_step) {
+        Gemm whole_step = gemm;
+        whole_step.k = first_step;
+        time = std::min(time, learnt_time(whole_step, physical_time(whole_step)));
     }
     return std::max(time, physics.roofline);
 }
