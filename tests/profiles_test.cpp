@@ -148,6 +148,36 @@ TEST(Profiles, EveryValueIsOnThePage) {
         std::ofstream(path) << expected;
 }
 
+/// What a unit multiplies and adds in a cycle, twice: the peaks of all data sheets follow from it.
+double flops_a_cycle(const Device& device) {
+    const std::string_view name = device.name;
+    const bool consumer = name == "rtx-3090" || name == "rtx-4090" || name == "rtx-5090";  // adding in fp32
+    const bool data_centre = device.shared_per_unit.value > 160 * 1024;
+    if (consumer) return 512;
+    if (name == "h20") return 1024;
+    switch (device.architecture) {
+        case Architecture::Ampere: return data_centre ? 2048 : 1024;
+        case Architecture::Hopper: return 4096;
+        case Architecture::Blackwell: return data_centre ? 8192 : 1024;
+        case Architecture::Cdna3: return 2048;
+        case Architecture::Cdna4: return 4096;
+        default: return 1024;
+    }
+}
+
+TEST(Devices, PeaksFollowFromUnitsAndClock) {
+    for (const std::string& name : device_names()) {
+        const Device device = *find_device(name);
+        const auto peak = [&](Precision of) { return device.peak[static_cast<std::size_t>(of)]; };
+        const double cycles = static_cast<double>(device.units) * device.boost_clock.value;
+        ASSERT_TRUE(peak(Precision::Fp16)) << name;
+        const FlopsPerSecond half = *peak(Precision::Fp16);
+        EXPECT_NEAR(half.value / (cycles * flops_a_cycle(device)), 1.0, 0.015) << name;
+        EXPECT_EQ(peak(Precision::Bf16).value_or(half).value, half.value) << name;
+        EXPECT_NEAR(peak(Precision::Fp8).value_or(half * 2.0) / half, 2.0, 0.03) << name;
+    }
+}
+
 Seconds price_on(const Device& device) {
     return Pricer(device, find_profile(device)).price(Gemm{.m = 8192, .n = 8192, .k = 8192}).time;
 }
