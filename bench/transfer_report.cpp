@@ -28,22 +28,23 @@ double reach(const Judged& one) {
     return std::max({1.0, one.cost.low.value / one.measured_s, one.measured_s / one.cost.high.value});
 }
 
-void print(const std::string& from, const Profile& carried, const Target& target) {
+void print(const std::string& from, const Profile& carried, const Target& target, std::string_view op) {
     const Judge judge(target.seen, target.device, carried);
     std::vector<double> errors, logs, reaches;
     for (Split split : {Split::Fitted, Split::HeldOut}) {
         for (const Judged& one : judge.kernels(target.seen, split)) {
-            if (one.op != "gemm") continue;
+            if (one.op != op) continue;
             errors.push_back(std::abs(one.error()));
             logs.push_back(std::log1p(one.error()));
             reaches.push_back(reach(one));
         }
     }
+    if (errors.empty()) return;
     double mean = 0.0;
     for (double error : errors) mean += error / static_cast<double>(errors.size());
-    std::printf("%-13s -> %-13s %6zu points, mean %5.1f%%, median %5.1f%%, centre %+5.1f%%, widen by %.2f\n",
-                from.c_str(), target.device.name.c_str(), errors.size(), 100 * mean, 100 * quantile(errors, 0.5),
-                100 * std::expm1(quantile(logs, 0.5)), quantile(reaches, 0.9));
+    std::printf("%-13s -> %-13s %s, %6zu points, mean %5.1f%%, median %5.1f%%, centre %+5.1f%%, widen by %.2f\n",
+                from.c_str(), target.device.name.c_str(), op.data(), errors.size(), 100 * mean,
+                100 * quantile(errors, 0.5), 100 * std::expm1(quantile(logs, 0.5)), quantile(reaches, 0.9));
 }
 
 }  // namespace
@@ -59,14 +60,16 @@ int main(int argc, char** argv) {
         if (!seen) return std::fprintf(stderr, "%s: %s\n", argv[i], seen.problems()[0].what.c_str()), 2;
         const Target target{*device, std::move(*seen)};
         const Profile left_out = unmeasured_profile(target.device);
-        print(left_out.carried_from.empty() ? "data sheet" : "(" + left_out.carried_from + ")", left_out, target);
+        const std::string carried_from =
+            left_out.carried_from.empty() ? "data sheet" : "(" + left_out.carried_from + ")";
+        for (const char* op : {"gemm", "attention"}) print(carried_from, left_out, target, op);
         for (const std::string& name : device_names()) {
             const Device from = *find_device(name);
             const Profile profile = find_profile(from);
             if (profile.evidence != Evidence::Fitted) continue;
             Profile carried = transferred(profile, from, target.device);
             carried.intervals = profile.intervals;
-            print(from.name, carried, target);
+            for (const char* op : {"gemm", "attention"}) print(from.name, carried, target, op);
         }
     }
     return 0;
