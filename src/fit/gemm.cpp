@@ -110,11 +110,16 @@ std::vector<Parameter> parameters_of(GemmProfile& gemm) {
 
 namespace {
 
+/// By the wall clock alone a launch and a ramp look like the host's time, and a slow memory like both.
+bool by_host(const Observations& seen) {
+    return std::all_of(seen.begin(), seen.end(), [](const Observation* one) { return one->by_host; });
+}
+
 /// What a family's samples teach besides: the first of all, the bandwidth and the rates of its precisions.
 std::vector<Parameter> further_parameters(Profile& profile, GemmFamily family, const Observations& seen) {
     std::vector<Parameter> result;
     if (family == GemmFamily::Whole) {
-        result = {{&profile.bandwidth_fraction, 1.0}, &profile.bandwidth_ramp.value};
+        if (!by_host(seen)) result = {{&profile.bandwidth_fraction, 1.0}, &profile.bandwidth_ramp.value};
         const bool clocks_read = profile.top_clock.value > 0.0;  // else falling with their duration tells of power
         result.push_back(clocks_read ? Parameter{&profile.power.clocked, 1.0} : Parameter{&profile.power.matrix.value});
     } else if (family != GemmFamily::Tf32) {
@@ -159,7 +164,8 @@ double fit_constants(const Observations& seen, const Device& device, Profile& pr
         return log_errors(seen, device, profile);
     };
     std::vector<Parameter> parameters = further_parameters(profile, family, seen);
-    for (const Parameter& one : parameters_of(gemm)) parameters.push_back(one);
+    const std::vector<Parameter> own = parameters_of(gemm);
+    parameters.insert(parameters.end(), own.begin() + (by_host(seen) ? launch_and_fill : 0), own.end());
     for (int again = 0; again < 3; ++again) solve(parameters, errors);  // it stalls where the cheapest tile changes
     errors();
     return mean_error(seen, device, profile);

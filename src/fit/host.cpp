@@ -1,6 +1,6 @@
 // The host's time inside calls that were timed by the wall clock with a synchronisation each. It is found beside the
 // constants of the physics: by kernels that are long enough to tell those, and short enough to show it. Where nothing
-// was timed on the device, what a launch costs there is what `start` says.
+// was timed on the device, what a launch costs there and what its memory reaches is what `start` says.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +10,6 @@ namespace tilewright {
 namespace {
 
 constexpr std::size_t most_rows = 2500;
-constexpr std::size_t launch_and_fill = 2;  ///< the first of a family's constants
 
 std::size_t group_of(const Observation& one) { return std::get<Gemm>(one.op.work).batch > 1 ? 1 : 0; }
 
@@ -43,8 +42,8 @@ HostTimes take_off_host_time(std::vector<Observation>& observations, const Devic
     Profile profile = start;
     profile.gemm_corrections = {};
     double& half = profile.compute_fraction[static_cast<std::size_t>(Precision::Bf16)];
-    std::vector<Parameter> parameters = {
-        &host[0].value, &host[1].value, {&half, 1.0}, {&profile.bandwidth_fraction, 1.0}};
+    std::vector<Parameter> parameters = {&host[0].value, &host[1].value, {&half, 1.0}};
+    if (on_device) parameters.emplace_back(&profile.bandwidth_fraction, 1.0);
     const std::vector<Parameter> family = parameters_of(profile.gemm);
     parameters.insert(parameters.end(), family.begin() + (on_device ? 0 : launch_and_fill), family.end());
     solve(parameters, [&] {

@@ -21,7 +21,7 @@ Interval interval(const Profile& profile, KernelClass of_class, Bound bound) {
 }
 
 /// An end of an interval with what other people's timings lie apart.
-double apart(double end) { return std::exp(std::copysign(std::hypot(std::log(end), 0.09), std::log(end))); }
+double apart(double end) { return std::exp(std::copysign(std::hypot(std::log(end), 0.11), std::log(end))); }
 
 TEST(Intervals, HoldNineTenths) {
     Observation product;

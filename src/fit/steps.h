@@ -1,6 +1,7 @@
 // The steps of a fit, each changing its own constants of the profile.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "fit/solve.h"
@@ -10,7 +11,8 @@ namespace tilewright {
 
 using Observations = std::vector<const Observation*>;
 
-std::vector<Parameter> parameters_of(GemmProfile& gemm);  ///< launch and fill come first
+std::vector<Parameter> parameters_of(GemmProfile& gemm);
+inline constexpr std::ptrdiff_t launch_and_fill = 2;  ///< the first of them
 void fit_gemm_physics(const Observations& seen, const Device& device, Profile& profile);
 void fit_gemm_correction(const Observations& seen, const Device& device, Profile& profile);
 void fit_power(const Observations& seen, const Observations& streams, const Device& device, Profile& profile);
