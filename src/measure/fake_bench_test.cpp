@@ -49,9 +49,9 @@ TEST(ProfilePlan, EveryBeginningIsBalanced) {
             judged += find_field(jobs[i].what.tags, "split") == "judge" ? 1.0 : 0.0;
         }
         const double all = static_cast<double>(length);
-        EXPECT_NEAR(counts["clocks"] / all, 1.0 / 32.0, 0.01) << length;
-        EXPECT_NEAR(counts["attention"] / all, 1.0 / 32.0, 0.01) << length;
-        EXPECT_NEAR(counts["stream"] / all, 5.0 / 32.0, 0.02) << length;
+        EXPECT_NEAR(counts["clocks"] / all, 1.0 / 61.0, 0.005) << length;
+        EXPECT_NEAR(counts["attention"] / all, 1.0 / 61.0, 0.005) << length;
+        EXPECT_NEAR(counts["stream"] / all, 10.0 / 61.0, 0.02) << length;
         EXPECT_NEAR(judged / all, 0.2, 0.05) << length;
     }
 }

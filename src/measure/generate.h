@@ -28,6 +28,9 @@ std::span<const ShapeSet> shape_sets();
 /// The set as CSV with a header row; columns family and split last.
 Result<std::string> generate_csv(std::string_view set, std::int64_t count, std::uint64_t seed);
 
+/// Of one product.
+double product_flops(const Case& what);
+
 /// FNV-1a (Fowler, Noll and Vo), finished so that its low bits mix.
 std::uint64_t hash_of(std::string_view text);
 

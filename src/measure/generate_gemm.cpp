@@ -227,9 +227,7 @@ std::vector<Case> draw_gemm_clocks(std::int64_t count, std::uint64_t seed) {
     std::vector<Case> chosen;
     std::vector<Case> small;
     for (Case& what : draw_gemm<of_any_precision, is_short>(std::max(pool, count), seed)) {
-        double flops = 2.0;
-        for (const char* side : {"m", "n", "k", "batch"}) flops *= static_cast<double>(what.integer(side));
-        (flops >= large_flops ? chosen : small).push_back(std::move(what));
+        (product_flops(what) >= large_flops ? chosen : small).push_back(std::move(what));
     }
     for (std::vector<Case>* part : {&chosen, &small}) {
         for (std::size_t i = part->size(); i > 1; --i) std::swap((*part)[i - 1], (*part)[draw.below(i)]);
@@ -278,5 +276,11 @@ constexpr std::array gemm = {
 }  // namespace
 
 std::span<const ShapeSet> gemm_sets() { return gemm; }
+
+double product_flops(const Case& what) {
+    double flops = 2.0;
+    for (const char* side : {"m", "n", "k", "batch"}) flops *= static_cast<double>(what.integer(side));
+    return flops;
+}
 
 }  // namespace tilewright::measure

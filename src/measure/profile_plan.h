@@ -14,7 +14,7 @@ struct Share {
     int world = 1;
 };
 
-/// Ceilings first, in seconds; then blocks of about a second on an H200, every world-th of them for this rank. One
+/// Ceilings first, in seconds; then blocks of two or three seconds, every world-th of them for this rank. One
 /// family of shapes in five is set aside for judging, as everywhere.
 std::vector<Job> profile_jobs(const Share& share);
 
