@@ -229,7 +229,7 @@ Written by `build/release/accuracy_report docs`, which prints it too; do not edi
 Whole steps of real Hugging Face classes by the stopwatch have a page of their own: [captured steps](captured-steps.md).
 
 A point is one timed kernel, or one layer. Errors are absolute, in parts of the measured time. **Held out** means that whole families of shapes took no part: neither in fitting constants nor in choosing intervals, nor in fitting
-the simple models beside. `in 90%` is the share of held-out points within the 90% interval. Variants of the model were compared on these same points ([model](model.md)), so expect somewhat worse on others. Whole steps by the stopwatch, of real classes and their hosts, have a [page of their own](accuracy/stopwatch.md), and so has their [memory](accuracy/memory.md).
+the simple models beside. `in 90%` is the share of held-out points within the 90% interval. Variants of the model were compared on these same points ([model](model.md)), so expect somewhat worse on others. Whole steps by the stopwatch, of real classes and their hosts, have a [page of their own](accuracy/stopwatch.md), and so have their [memory](accuracy/memory.md), [GPUs left out](accuracy/left-out.md) and [what a budget of `profile` buys](accuracy/budget.md).
 
 The simple models: *fitted roofline*, the longer of work over a fitted rate and bytes over a fitted bandwidth, plus a fitted launch, for each kind of op; *constant share*, work over the share of the peak with the least
 mean error (bytes over bandwidth for streams); *data sheet*, the roofline of peak and bandwidth. A layer is priced by each as the sum over its kernels.
