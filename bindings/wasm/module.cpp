@@ -169,8 +169,8 @@ EXPORT(config) int config() {
     return cli::exit_fine;
 }
 
-/// A search in slices, by one module or by several: what `search` is asked; then slices; what others have kept; then the
-/// answer.
+/// A search in slices, by one module or by several: what `search` is asked; then slices; what others have kept; then
+/// the answer.
 EXPORT(search_begin) int search_begin() {
     const std::vector<std::string> typed = begin();
     const Result<cli::Arguments> arguments = cli::arguments_of(*cli::find_verb("search"), typed);
