@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <map>
 
 #include "cli/bulk_columns.h"
 #include "cli/bulk_serving.h"
+#include "cli/catalogue.h"
 #include "cli/files.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
@@ -126,6 +128,55 @@ bool is_bulk_kind(std::string_view name) { return find_kind(name) != nullptr || 
 
 namespace {
 
+/// The row with another word in a column.
+std::string with_cell(std::string_view row, std::size_t column, std::string_view word) {
+    bool quoted = false;
+    std::size_t at = 0, begin = 0;
+    for (std::size_t i = 0; i < row.size(); ++i) {
+        quoted = quoted != (row[i] == '"');
+        if (row[i] != ',' || quoted) continue;
+        if (at++ == column) return std::string(row.substr(0, begin)).append(word).append(row.substr(i));
+        begin = i + 1;
+    }
+    return std::string(row.substr(0, begin)).append(word);
+}
+
+/// Rows whose column `runtime` names a file, one of the user's folder, or a runtime that has no word of the table.
+class NamedRuntimes {
+public:
+    explicit NamedRuntimes(const read::BulkFile& file) : file_(file) {
+        const auto& columns = file.table.columns;
+        const auto found = std::find(columns.begin(), columns.end(), "runtime");
+        if (found != columns.end()) column_ = static_cast<std::size_t>(found - columns.begin());
+    }
+
+    Result<Described> read(const read::CsvRow& row, const Workload& defaults) {
+        if (!column_) return read::read_row(file_, row, defaults);
+        const std::string name = read::CsvCells(file_.table, row).label("runtime");
+        if (name.empty() || find_named<RuntimeId>(name)) return read::read_row(file_, row, defaults);
+        auto known = known_.find(name);
+        if (known == known_.end()) {
+            const Result<FoundRuntime> found = find_runtime_named(name);
+            if (!found)
+                return Problem{file_.table.where, row.line,
+                               "column runtime: '" + name + "' " + found.problems().front().what,
+                               found.problems().front().fix};
+            known = known_.emplace(name, found->id).first;
+        }
+        const std::string usual = with_cell(row.text, *column_, name_of(RuntimeId::PyTorch));
+        Result<Described> described = read::read_row(file_, {row.line, usual}, defaults);
+        if (Stack* stack = described ? std::get_if<Stack>(&described->work) : nullptr) {
+            stack->workload.runtime = known->second;
+        }
+        return described;
+    }
+
+private:
+    const read::BulkFile& file_;
+    std::optional<std::size_t> column_;
+    std::map<std::string, RuntimeId> known_;
+};
+
 /// A file of kernels, layers or models on one GPU.
 Result<int> predict_kinds(const Arguments& arguments, const BulkColumns& kind, const std::string& bytes, Bulk& bulk) {
     const Result<FoundDevice> device = device_of(arguments);
@@ -136,9 +187,13 @@ Result<int> predict_kinds(const Arguments& arguments, const BulkColumns& kind, c
     apply_workload_flags(arguments, context.defaults);
     const Result<read::BulkFile> file = read::read_bulk(bytes, *arguments.text("--from"), *find_op_kind(kind.kind));
     if (!file) return file.problems();
+    NamedRuntimes runtimes(*file);
     bulk.price = [&](const read::CsvRow& row, std::string& line) -> Problems {
-        const Result<Described> described = read::read_row(*file, row, context.defaults);
+        Result<Described> described = runtimes.read(row, context.defaults);
         if (!described) return described.problems();
+        if (Stack* stack = std::get_if<Stack>(&described->work); stack != nullptr) {
+            run_by(stack->workload, stack->workload.runtime, arguments);
+        }
         kind.price(*described, context, line);
         return {};
     };

@@ -209,9 +209,9 @@ std::string causes_text(const Candidate& candidate) {
     std::string text;
     for (const Cause& cause : candidate.causes) {
         const bool faster = cause.speedup >= 1.0;
-        text +=
-            fmt::format("{}{}: {} {:.2f} times {}", text.empty() ? "" : "; ", cause.change, name_of(cause.component),
-                        faster ? cause.speedup : 1.0 / cause.speedup, faster ? "faster" : "slower");
+        const double times = faster ? cause.speedup : 1.0 / cause.speedup;
+        text += fmt::format("{}{}: {} ", text.empty() ? "" : "; ", cause.change, name_of(cause.component));
+        text += times < 1.005 ? "as fast" : fmt::format("{:.2f} times {}", times, faster ? "faster" : "slower");
     }
     return text;
 }
