@@ -1,9 +1,19 @@
 // Every kernel under the roof of the data sheet: the picture of `report`, drawn for the present state.
 import type {App} from "./app";
 import {drawing} from "./element";
-import {export_buttons, frame, when_resized, when_seen} from "./panel";
+import {colour_of, export_buttons, frame, when_resized, when_seen} from "./panel";
 import {Pointing, spots_of} from "./pointing";
 import {words} from "./state";
+
+/// The page's own colours of components in place of the report's.
+function colour(svg: SVGElement, component_of: (text: string) => string | undefined): void {
+  const hues = new Map<string, string>();
+  for (const dot of svg.querySelectorAll("path.dot:has(title)")) {
+    const [hue, component] = [[...dot.classList].find(name => /^f\d$/.test(name)), component_of(dot.textContent!)];
+    if (hue && component && !hues.has(hue)) hues.set(hue, colour_of(component));
+  }
+  for (const [hue, value] of hues) for (const part of svg.querySelectorAll<SVGElement>(`path.dot.${hue}`)) part.style.cssText = `fill:${value};stroke:${value}`;
+}
 
 export function roofline(app: App): HTMLElement {
   const {panel, body, head, note} = frame("Under the roof", "roofline", "Each kernel’s rate against its work per byte. On the roof it is as fast as the chip can be. What only moves data counts one operation per element.");
@@ -20,8 +30,10 @@ export function roofline(app: App): HTMLElement {
       note.textContent = piece.fault ?? piece.answer!.said;
       const svg = piece.answer?.out ? drawing(piece.answer.out) : null;
       if (!svg) return;
+      const index_of = (text: string) => now.kernels.findIndex(kernel => text.startsWith(`${kernel.name}: `));
+      colour(svg, text => now.kernels[index_of(text)]?.component);
       picture.show(svg, width, spots_of(svg).map(spot => {
-        const at = now.kernels.findIndex(kernel => spot.text.startsWith(`${kernel.name}: `));
+        const at = index_of(spot.text);
         return {...spot, act: at < 0 ? undefined : () => app.change({kernel: `${now.kernels[at]!.component}/${at}`})};
       }));
     });

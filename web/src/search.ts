@@ -29,7 +29,7 @@ function front(app: App, found: Found, width: number, against: "size" | "loss"):
   const values = [0, ...all.map(across)];
   const spread = Math.max(0.1, Math.max(...values) - Math.min(...values));
   const speeds = [1, ...all.flatMap(each => [each.low, each.high])];
-  const picture = chart(width, {low: Math.min(...values) - 0.1 * spread, high: Math.max(...values) + 0.1 * spread, log: false, label: against === "size" ? "change of parameters, %" : "expected loss against this shape, %", text: value => value.toFixed(1)}, {low: Math.min(...speeds) * 0.97, high: Math.max(...speeds) * 1.03, log: false, label: "speed-up", text: times}, against === "size" ? "Speed against size" : "Speed against expected loss");
+  const picture = chart(width, {low: Math.min(...values) - 0.1 * spread, high: Math.max(...values) + 0.1 * spread, log: false, label: against === "size" ? "change of parameters, %" : "expected loss against this shape, %", text: value => value.toFixed(spread < 1 ? 2 : 1)}, {low: Math.min(...speeds) * 0.97, high: Math.max(...speeds) * 1.03, log: false, label: "speed-up", text: times}, against === "size" ? "Speed against size" : "Speed against expected loss");
   line(picture, [[Math.min(...values) - 0.1 * spread, 1], [Math.max(...values) + 0.1 * spread, 1]], "var(--faint)", {"stroke-dasharray": "4 4"});
   for (const each of all) {
     line(picture, [[across(each), each.low], [across(each), each.high]], "var(--faint)");
@@ -43,7 +43,7 @@ function front(app: App, found: Found, width: number, against: "size" | "loss"):
 
 function table(app: App, found: Found): HTMLElement {
   return h("div", {class: "scroll"}, h("table", {}, h("thead", {}, h("tr", {}, ...["", "speed", "90% interval", "step", "parameters", "expected loss (90%)", "changed"].map(name => h("th", {scope: "col"}, name)))),
-    h("tbody", {}, ...found.candidates.slice(0, 12).map(each => h("tr", {}, h("td", {}, button("Load", () => load(app, each))), h("td", {}, times(each.speedup)), h("td", {}, `${times(each.low)} – ${times(each.high)}`), h("td", {}, time(each.time_s)), h("td", {}, signed(each.parameter_change)), h("td", {}, loss_words(each)), h("td", {class: "words"}, each.changed.join(", ")))))));
+    h("tbody", {}, ...found.candidates.slice(0, 12).map(each => h("tr", {}, h("td", {}, button("Load", () => load(app, each))), h("td", {}, times(each.speedup)), h("td", {}, `${times(each.low)} – ${times(each.high)}`), h("td", {}, time(each.time_s)), h("td", {}, signed(each.parameter_change)), h("td", {class: "loss"}, loss_words(each)), h("td", {class: "words"}, each.changed.join(", ")))))));
 }
 
 export function search(app: App): HTMLElement {
@@ -54,7 +54,7 @@ export function search(app: App): HTMLElement {
   const bar = h("progress", {max: 1, value: 0, class: "idle", "aria-label": "Search"});
   const draw = () => {
     if (!found) return;
-    const width = Math.max(280, body.clientWidth > 900 ? body.clientWidth / 2 - 8 : body.clientWidth);
+    const width = Math.max(280, body.clientWidth > 760 ? body.clientWidth / 2 - 8 : body.clientWidth);
     const pictures = [front(app, found, width, "size"), front(app, found, width, "loss")].filter(each => each !== null);
     body.replaceChildren(h("div", {class: "pair"}, ...pictures.map(each => each.host)), h("p", {class: "hint"}, "Orange: nothing found is faster and changes less. Blue: the best of other kinds."), table(app, found));
   };
