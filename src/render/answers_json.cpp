@@ -238,6 +238,14 @@ std::string runtimes_json(const std::vector<ListedRuntime>& runtimes) {
         json.field("token_s", host.token.value).field("spread", host.spread).end();
         json.key("memory").object().field("context_bytes", runtime.memory.context.value);
         json.field("workspace_bytes", runtime.memory.workspace.value).field("slack", runtime.memory.slack).end();
+        if (const std::optional<Engine>& engine = runtime.engine) {
+            json.key("engine").object().field("memory_share", engine->memory_share);
+            json.field("free_share", engine->free_share).field("block_tokens", engine->block);
+            json.field("max_batch", engine->max_batch).field("chunk_tokens", engine->chunk);
+            json.field("graph_batch", engine->graph_batch).field("prompt_step_s", engine->prompt_step.value);
+            json.field("step_s", engine->step.value).field("sequence_s", engine->sequence.value);
+            json.field("spread", engine->spread).end();
+        }
         json.key("lowering").object();
         write_traits(json, runtime.traits);
         json.end().key("families").object();

@@ -184,7 +184,9 @@ private:
                 if (batch > chunk) continue;
                 walked = true;
                 ServePlan plan = walk(layout, {batch, chunk});
+                const bool idle_places = plan.served.peak_batch < group_limits(layout, plan.limits).max_batch;
                 if (!best || better(plan, *best)) best = std::move(plan);
+                if (idle_places) break;  // a larger batch would not be filled either
             }
         }
         if (!walked) ++result_.pruned;
