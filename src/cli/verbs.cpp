@@ -26,7 +26,8 @@ const Verb table[] = {
      advise_flags,
      run_advise},
     {"predict",
-     "SHAPE --gpu NAME\nGRAPH.json --gpu NAME\ngemm|attention|layer|model --gpu NAME --from FILE.csv\nserving --from "
+     "SHAPE --gpu NAME\nGRAPH.json --gpu NAME\ngemm|attention|moe|mla|alltoall|collective|layer|model --gpu NAME "
+     "--from FILE.csv\nserving --from "
      "FILE.csv",
      "time per kernel, layer and step; tokens/s, MFU, memory",
      "SHAPE is a catalogue name, a path to a Hugging Face config.json or to a shape in our own TOML form, or - for "
@@ -34,7 +35,8 @@ const Verb table[] = {
      "its "
      "ops are priced and issued as they were recorded, and flags that would change them are refused.\n"
      "With --from, every row of a CSV file (- for stdin) comes back in order with the prediction's columns added; "
-     "columns it does not know are passed through. Columns that must be there: gemm: layout,m,n,k,batch. attention: "
+     "columns it does not know are passed through. Columns that must be there: gemm: layout,m,n,k,batch. moe: "
+     "m,n,k,batch,topk. mla: op,n,batch,heads. alltoall: op,m,n,k,batch. collective: op,bytes,batch. attention: "
      "batch,heads,kv_heads,q_len,kv_len,head_dim,causal,pass,backend. layer and model: hidden,heads,kv_heads,ffn,mlp,"
      "layers,vocab,block,phase,batch,seq,precision,runtime,attention (a layer needs neither layers nor vocab). "
      "Optional: "

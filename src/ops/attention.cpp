@@ -359,7 +359,8 @@ void unfused(Builder& b, const Widths& w, const Span& span) {
 
 void attention_block(Builder& b) {
     const Shape& s = b.shape;
-    if (b.engine && s.latent && b.work.attention == AttentionBackend::Auto) return latent_block(b);
+    const bool usual = b.work.attention == AttentionBackend::Auto || b.work.attention == AttentionBackend::Engine;
+    if (b.engine && s.latent && usual) return latent_block(b);
     const Widths w = widths(s);
     attention_inputs(b, w);
     const std::int64_t all = b.count;

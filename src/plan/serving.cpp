@@ -16,7 +16,8 @@ GraphCost price_phase(const Shape& shape, Workload work, Phase phase, const Pric
 Bound bound_of_products(const GraphCost& cost) {
     Seconds computing, waiting;
     for (const PricedOp& priced : cost.ops) {
-        if (!std::holds_alternative<Gemm>(priced.op.work)) continue;
+        const bool experts = std::holds_alternative<ExpertMlp>(priced.op.work);
+        if (!experts && !std::holds_alternative<Gemm>(priced.op.work)) continue;
         (priced.cost.bound == Bound::Compute ? computing : waiting) += priced.total;
     }
     return computing > waiting ? Bound::Compute : Bound::Memory;

@@ -13,8 +13,7 @@ namespace tilewright::render {
 namespace {
 
 /// A kernel whose time is three quarters roofline and one quarter wave.
-PricedOp kernel(const char* name, Component component, double time,
-                std::variant<Gemm, Attention, Stream, Collective> work) {
+PricedOp kernel(const char* name, Component component, double time, decltype(Op::work) work) {
     PricedOp priced;
     priced.op.name = name;
     priced.op.component = component;
@@ -148,12 +147,12 @@ Report sample() {
     report.serving = serving();
     report.tiles =
         TileMap{"mlp up", {tilewright::Layout::TN, 8000, 4096, 1024}, tiled(7.64), 63, 16, 1008, 132, 7, 84, 0.008};
-    report.roofline = {
-        {9.9e14},
-        {4.8e12},
-        {9e14},
-        {4.3e12},
-        {{"mlp up", Component::Mlp, 700, {6e14}, 0.55, true}, {"norm", Component::Norm, 0.25, {8e11}, 0.09, false}}};
+    report.roofline = {{9.9e14},
+                       {4.8e12},
+                       {9e14},
+                       {4.3e12},
+                       {{"mlp up", Component::Mlp, 700, {6e14}, 0.55, true, {}},
+                        {"norm", Component::Norm, 0.25, {8e11}, 0.09, false, {}}}};
     return report;
 }
 
