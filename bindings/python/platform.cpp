@@ -42,6 +42,7 @@ bool deliver(const Session& session) {
     return true;
 }
 
+void end_on_interrupt() {}
 void remember_interrupts() {}
 bool interrupted() { return stop_asked; }
 
