@@ -1,7 +1,7 @@
 # Writes the files named in LIST, one a line, into a C++ source: tables of {name, text}, by folder. The literals know their
 # length, which a compiler may refuse to count at compile time.
 file(STRINGS ${LIST} files)
-set(folders models devices clusters profiles engines rules experiments python)
+set(folders models devices clusters profiles engines kernels rules experiments python)
 foreach(file IN LISTS files)
   get_filename_component(name ${file} NAME_WLE)
   get_filename_component(folder ${file} DIRECTORY)

@@ -88,6 +88,7 @@ public:
 private:
     friend class GemmPricing;
     Cost burst(const Gemm& gemm) const;
+    Cost quantized(Gemm gemm) const;       ///< by the law of its way of quantising
     Cost physics(const Gemm& gemm) const;  ///< without what was learnt beyond it
 
     /// Of a product, in seconds.
@@ -103,6 +104,7 @@ private:
     Cost burst(const LatentAttention& attention) const;
     Cost burst(const Exchange& exchange) const;
     Cost settled(const Cost& burst) const;
+    Cost engine(const Attention& attention) const;  ///< by the serving engines' law
     Cost walk(const Attention& attention, const AttentionProfile& kernels) const;
     Cost decode(const Attention& attention, const AttentionProfile& kernels) const;
 

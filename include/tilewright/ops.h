@@ -47,6 +47,7 @@ struct Gemm {
     bool grouped = false;
     Reuse reuse = Reuse::Sampled;
     Quantization quantization = Quantization::None;  ///< B is weights of that kind
+    bool quantizes = false;                          ///< the call quantises A first
 
     friend bool operator==(const Gemm&, const Gemm&) = default;
 };
@@ -67,8 +68,9 @@ struct Attention {
     AttentionPass pass = AttentionPass::Forward;
     AttentionBackend backend = AttentionBackend::Auto;  ///< Auto: as the device has it, see `specialize`
     Precision precision = Precision::Bf16;
-    bool narrow_cache = false;  ///< keys and values are kept in fp8
-    bool writes_cache = false;  ///< the queries' own keys and values go into the cache first
+    bool narrow_cache = false;     ///< keys and values are kept in fp8
+    bool writes_cache = false;     ///< the queries' own keys and values go into the cache first
+    Reuse reuse = Reuse::Sampled;  ///< None: keys and values come from memory
 
     friend bool operator==(const Attention&, const Attention&) = default;
 };

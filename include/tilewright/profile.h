@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -260,6 +261,8 @@ struct ErrorLine {
     double roofline = 0.0;  ///< a fitted roofline plus a fitted launch
 };
 
+struct ServingKernels;
+
 /// What prices are made of besides the data sheet.
 struct Profile {
     Evidence evidence = Evidence::Assumed;  ///< of products
@@ -283,7 +286,8 @@ struct Profile {
     AttentionProfile flash2;
     StreamProfile stream;
     CollectiveProfile collective;
-    EngineKernels engines;  ///< of serving engines, from tables of their own
+    EngineKernels engines;                          ///< of serving engines, from tables of their own
+    std::shared_ptr<const ServingKernels> serving;  ///< null: nothing is known of them
     Intervals intervals{};
     Interval collective_interval;
     std::string carried_from;       ///< the device it was fitted on, when that is another

@@ -23,6 +23,7 @@ struct ShapeFile {
     std::optional<Workload> workload;  ///< when the file states one
     std::vector<std::string> assumed;  ///< one line each; shown as warnings
     std::vector<KeyPlace> places;      ///< where the file states what
+    Formats stored;                    ///< how the checkpoint keeps its weights, for serving it
 };
 
 /// Whether a reader may go on where a file says things that it does not understand.
@@ -75,6 +76,9 @@ Result<Cluster> find_cluster(std::string_view name);
 /// What is known of a device's kernels: its fitted profile, that of a sibling (evidence `transferred`), or the assumed
 /// one.
 Profile find_profile(const Device& device);
+
+/// The laws of the serving engines' kernels on it, its own or others'.
+std::shared_ptr<const ServingKernels> serving_kernels(const Device& device);
 
 /// What is known of a device before any of its samples: a relative's profile carried over, or the assumed one.
 Profile unmeasured_profile(const Device& device);

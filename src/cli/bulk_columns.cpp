@@ -24,7 +24,12 @@ void append_times(std::string& line, const Cost& cost) {
 }
 
 void price_gemm(const Described& row, const BulkContext& context, std::string& line) {
-    const Cost cost = context.pricer(row.clock).price(std::get<Gemm>(row.work));
+    Gemm gemm = std::get<Gemm>(row.work);
+    if (gemm.precision == Precision::Fp8 && gemm.quantization == Quantization::None) {  // a layer's, from 16 bits
+        gemm.quantization = Quantization::Fp8;
+        gemm.quantizes = true;
+    }
+    const Cost cost = context.pricer(row.clock).price(gemm);
     append_times(line, cost);
     append_field(line, name_of(cost.bound));
     append_field(line, std::int64_t{cost.tile_m});

@@ -131,6 +131,7 @@ Result<FoundDevice> learnt(Result<FoundDevice> sheet, const std::string& given) 
         }
     }
     found.profile.engines = engine_kernels(device);
+    found.profile.serving = serving_kernels(device);
     return sheet;
 }
 
@@ -140,7 +141,7 @@ Result<FoundShape> find_shape(const std::string& name, Assume assume) {
     if (name == "-" || (looks_like_path(name) && is_file(name))) return read_shape_file(name, assume);
     if (const std::string own = user_file("models", name); !own.empty()) return read_shape_file(own, assume);
     Result<Shape> shape = find_model(name);
-    if (shape) return FoundShape{{std::move(*shape), {}, {}, {}}, built_in};
+    if (shape) return FoundShape{{std::move(*shape), {}, {}, {}, {}}, built_in};
     if (looks_like_path(name) || is_file(name)) return read_shape_file(name, assume);
     return unknown("model", name, all_models());
 }

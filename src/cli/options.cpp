@@ -7,6 +7,7 @@
 
 #include "cli/files.h"
 #include "cli/host.h"
+#include "cli/number_formats.h"
 #include "tilewright/positions.h"
 
 namespace tilewright::cli {
@@ -199,33 +200,6 @@ void note_origin(Question& question, const std::string& what, const std::string&
     if (origin != built_in) question.used.push_back(what + " from " + origin);
 }
 
-/// A mode the device lacks is priced as what software falls back to, and that is said; bf16, which nobody runs on parts
-/// without it, is refused.
-Problems check_precision(const Question& question, const Session& session) {
-    const Precision precision = question.workload.precision;
-    if (question.device.peak[static_cast<std::size_t>(precision)]) return {};
-    if (precision == Precision::Bf16) {
-        return {{"--precision", 0, question.device.name + " has no bf16 matrix mode", "say --precision fp16"}};
-    }
-    std::string others;
-    for (const auto& [word, other] : names<Precision>) {
-        if (question.device.peak[static_cast<std::size_t>(other)])
-            others += (others.empty() ? "" : ", ") + std::string(word);
-    }
-    warn(session, question.device.name + " has no " + std::string(name_of(precision)) +
-                      " matrix mode; priced at the rate software falls back to. It has: " + others + " (--precision)");
-    return {};
-}
-
-/// Where the units for a format are missing, engines turn the weights into 16 bits on the way to those there are.
-void note_fallback(const Question& question, const Session& session) {
-    const Quantization asked = quantization_of(question.workload);
-    if (question.workload.precision == Precision::Fp8 || asked == runs_as(asked, question.device)) return;
-    warn(session, question.device.name + " has no units for " + std::string(traits_of(asked).name) +
-                      "; priced as engines run it there, weights turned into 16 bits (" +
-                      std::string(traits_of(runs_as(asked, question.device)).name) + ")");
-}
-
 void take_shape(const Arguments& arguments, const std::string& name, Question& question, Problems& problems) {
     apply_shape_flags(arguments, question.shape);
     append(problems, placed(validate(question.shape), arguments, name));
@@ -362,6 +336,7 @@ Result<Question> make_question(const Arguments& arguments, const std::string& na
     if (host && !host->path.empty()) note_origin(question, "host scale", host->path);
     take_workload(arguments, session, question.workload, problems);
     apply_workload_flags(arguments, question.workload);
+    if (found) take_formats(arguments, found->file.stored, question);
     question.workload.host_scale = host ? host->scale : 1.0;
     append(problems, placed(validate(question.workload), arguments, ""));
     if (!problems.empty()) return problems;
@@ -369,8 +344,7 @@ Result<Question> make_question(const Arguments& arguments, const std::string& na
     note_origin(question, "profile " + device->device.name, device->profile_origin);
     question.profile = std::move(device->profile);
     question.device = std::move(device->device);
-    if (Problems bad = check_precision(question, session); !bad.empty()) return bad;
-    note_fallback(question, session);
+    if (Problems bad = check_formats(question, session); !bad.empty()) return bad;
     return question;
 }
 

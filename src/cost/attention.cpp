@@ -195,12 +195,14 @@ Cost Pricer::walk(const Attention& attention, const AttentionProfile& kernels) c
 
 AttentionBackend Pricer::backend(const Attention& call) const {
     const AttentionBackend wanted = resolve(call.backend, device(), call.head_dim);
+    if (wanted == AttentionBackend::Engine) return wanted;
     const AttentionProfile& kernels = wanted == AttentionBackend::Cudnn ? profile().cudnn : profile().flash2;
     return takes(kernels, std::max(call.head_dim, call.v_dim)) ? wanted : AttentionBackend::Unfused;
 }
 
 Cost Pricer::burst(const Attention& attention) const {
     assert(attention.backend != AttentionBackend::Auto && attention.backend != AttentionBackend::Unfused);
+    if (attention.backend == AttentionBackend::Engine) return engine(attention);
     const bool cudnn = attention.backend == AttentionBackend::Cudnn;
     const AttentionProfile& kernels = cudnn ? profile().cudnn : profile().flash2;
     const bool single = attention.q_len <= 1 && attention.pass == AttentionPass::Forward;

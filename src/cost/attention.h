@@ -8,8 +8,6 @@
 
 namespace tilewright {
 
-inline double at_least_one(std::int64_t value) { return static_cast<double>(std::max<std::int64_t>(1, value)); }
-
 /// Rows of keys that are not whole 32-byte words are read slower (H200 samples: head sizes of 8 more than a multiple
 /// of 16).
 inline bool has_narrow_heads(const Attention& attention) {
@@ -22,7 +20,7 @@ struct AttentionSizes {
     AttentionSizes(const Attention& a, const Device& device)
         : units(static_cast<double>(device.units)),
           queries(at_least_one(a.q_len)),
-          keys(at_least_one(a.kv_len)),
+          keys(at_least_one(a.q_len <= 1 && a.window > 0 ? std::min(a.window, a.kv_len) : a.kv_len)),
           sequences(at_least_one(a.batch)),
           heads(at_least_one(a.heads)),
           kv_heads(std::min(heads, at_least_one(a.kv_heads))),

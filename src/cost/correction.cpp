@@ -99,6 +99,7 @@ double Pricer::learnt_time(const Gemm& gemm, const Physics& physics) const {
 }
 
 Cost Pricer::burst(const Gemm& gemm) const {
+    if (gemm.quantization != Quantization::None) return quantized(gemm);
     Cost cost = physics(gemm);
     const Interval within = interval(profile(), class_of(gemm), cost.bound);
     cost.low = cost.time * within.low;

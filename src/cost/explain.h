@@ -74,6 +74,9 @@ inline Cost for_alignment(Cost cost) {
     return cost;
 }
 
+/// A size of which there is some.
+inline double at_least_one(std::int64_t value) { return static_cast<double>(std::max<std::int64_t>(1, value)); }
+
 /// The smallest whole number not below a positive `x`; cheaper than std::ceil, and defined for any size.
 inline double ceil_positive(double x) {
     constexpr double no_fraction_from = 4503599627370496.0;  // 2^52

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "cost/explain.h"
+#include "cost/traffic.h"
 #include "tilewright/cost.h"
 
 namespace tilewright {
@@ -144,11 +145,6 @@ private:
 
 namespace {
 
-/// Bytes that a product moves through memory, not L2 alone.
-struct Traffic {
-    double load, store;
-};
-
 /// The share that L2 does not keep of what is used again and again. Where L2 is split between two halves of the chip
 /// (parts with bulk copies, and the A100), some of it is held twice. As public timings show it by their weights' size.
 double missed(double bytes, const Device& device) {
@@ -158,7 +154,10 @@ double missed(double bytes, const Device& device) {
     return std::clamp((bytes / device.l2.value - kept) / (until - kept), 0.0, 1.0);
 }
 
-Traffic traffic_of(Reuse reuse, double a, double b, double c, const Device& device) {
+}  // namespace
+
+Traffic traffic_of(Reuse reuse, const OperandBytes& bytes, const Device& device) {
+    const auto [a, b, c] = bytes;
     constexpr double most_copies = 5.0;
     switch (reuse) {
         case Reuse::Sampled:
@@ -176,8 +175,6 @@ Traffic traffic_of(Reuse reuse, double a, double b, double c, const Device& devi
     }
     return {a + b, c};
 }
-
-}  // namespace
 
 GemmPricing::GemmPricing(const Pricer& pricer, const Gemm& gemm, GemmFamily family)
     : pricer_(pricer),
@@ -204,7 +201,7 @@ GemmPricing::GemmPricing(const Pricer& pricer, const Gemm& gemm, GemmFamily fami
     const Reuse reuse = gemm.reuse == Reuse::Sampled ? pricer.profile().reuse : gemm.reuse;
     const double written = result * std::max(2.0, element);
     const Traffic traffic =
-        traffic_of(reuse, m_ * k_ * batch_ * element, k_ * n_ * batch_ * weight, written, pricer.device());
+        traffic_of(reuse, {m_ * k_ * batch_ * element, k_ * n_ * batch_ * weight, written}, pricer.device());
     const double spill = std::clamp(operands * pricer.ready_->inverse_l2 - 1.0, 0.0, 1.0);
     const double seconds_per_flop = pricer.ready_->seconds_per_flop[static_cast<std::size_t>(gemm.precision)];
     const double slower = 1.0 / profile_.bandwidth;

@@ -253,11 +253,17 @@ std::vector<Span> spans(const Builder& b) {
     return result;
 }
 
+/// Whether a serving engine's own attention runs, over its paged cache.
+bool by_engine(const Builder& b) {
+    const bool usual = b.work.attention == AttentionBackend::Auto && runtime_of(b.work.runtime).engine;
+    return b.work.phase != Phase::Train && (usual || b.work.attention == AttentionBackend::Engine);
+}
+
 bool too_wide(const Widths& w) { return std::max(w.head, w.value_head) > widest_fused_head; }
 
 /// What runs where no back end is asked for: PyTorch's own fallback past the widest fused heads.
 AttentionForm form_of(const Builder& b, const Widths& w) {
-    if (b.work.attention != AttentionBackend::Auto) return AttentionForm::Fused;
+    if (b.work.attention != AttentionBackend::Auto || by_engine(b)) return AttentionForm::Fused;
     if (too_wide(w)) return b.runtime.form == StreamForm::Fused ? AttentionForm::Fused : AttentionForm::Math;
     return b.shape.kv_heads < b.shape.heads ? b.runtime.grouped_attention : b.runtime.attention;
 }
@@ -296,6 +302,10 @@ void fused(Builder& b, const Widths& w, const Span& span) {
                    .causal = !masked,
                    .backend = b.work.attention,
                    .precision = b.work.precision == Precision::Fp8 ? Precision::Bf16 : b.work.precision};
+    if (by_engine(b)) {
+        work.backend = AttentionBackend::Engine, work.reuse = Reuse::None;
+        work.narrow_cache = cache_bytes(b.work) < 2.0;
+    }
     const double rows = static_cast<double>(work.batch * span.q_len) * static_cast<double>(s.heads);
     const double kept = rows * (static_cast<double>(w.value_head) * b.element + sizeof(float));
     b.forward(Op{"attention", Component::Attention, Pass::Forward, 1, work, {kept}});
@@ -368,7 +378,7 @@ void attention_block(Builder& b) {
         b.count = span.layers;
         if (form_of(b, w) == AttentionForm::Math) {
             math_attention(b, {span.batch, span.q_len, span.kv_len, w.head, w.value_head});
-        } else if (b.work.attention == AttentionBackend::Unfused || too_wide(w)) {
+        } else if (b.work.attention == AttentionBackend::Unfused || (too_wide(w) && !by_engine(b))) {
             unfused(b, w, span);
         } else {
             fused(b, w, span);

@@ -119,6 +119,10 @@ void Builder::linear(const Linear& l) {
     product.adds_bias = runtime.widens_rows && l.bias;
     listed(ListedStep::Weights, {l.names.forward, l.names.weight, l.component, l.out * batch, l.in});
     if (l.reads_norm) listed(ListedStep::Input, {l.names.forward, l.names.input, l.component, rows * batch, l.in});
+    if (traits_of(quantization).quantizes) {
+        const double written = stored_bytes(traits_of(quantization).activations) / element;
+        forward(Piece{"quantize", l.component, StreamKind::Pointwise, rows * batch, l.in, 1, written});
+    }
     forward(product);
     if (l.bias) listed(ListedStep::Bias, {l.names.forward, l.names.bias, l.component, rows * batch, l.out});
     if (l.bias && runtime.bias_gradients) {

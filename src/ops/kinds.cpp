@@ -42,8 +42,10 @@ void set_product_dtype(Described& d, double value) {
     const auto place = static_cast<std::size_t>(value);
     Gemm& gemm = std::get<Gemm>(d.work);
     gemm.quantization = Quantization::None;
+    gemm.quantizes = false;
     if (place < plain_words) return void(gemm.precision = from_number<Precision>(value));
     gemm.quantization = static_cast<Quantization>(place - plain_words + skipped_ways);
+    gemm.quantizes = traits_of(gemm.quantization).quantizes;
     const bool half = traits_of(gemm.quantization).arithmetic == Arithmetic::Half;
     gemm.precision = half ? Precision::Bf16 : Precision::Fp8;
 }
@@ -85,6 +87,8 @@ constexpr std::array gemm_columns = {
          "`all`; `sampled`: as in the profile's samples"}),
 };
 
+constexpr std::array<std::string_view, 2> cache_words = {"bf16", "fp8"};
+
 constexpr std::array attention_columns = {
     count<&Attention::batch>({"batch", "sequences", "", "sequences at a time"}),
     count<&Attention::heads>({"heads", "", "", "query heads"}),
@@ -98,6 +102,11 @@ constexpr std::array attention_columns = {
         {"backend", "", "", "`unfused`: batched product, masked softmax, batched product"}),
     word<Precision, &Attention::precision>(dtype),
     clock_column,
+    count<&Attention::window>({"window", "tokens", "0", "keys that a query sees at most; 0: all"}, 0),
+    either<cache_words, &Attention::narrow_cache>(
+        {"kv_dtype", "", "bf16", "of the cache; `fp8` is what serving engines run"}),
+    flag<&Attention::writes_cache>(
+        {"cache_write", "", "0", "1: as serving engines run it, with the new keys and values written to the cache"}),
 };
 
 constexpr std::array<std::string_view, 18> stream_kernels = {
@@ -259,7 +268,11 @@ void finish_gemm(Described& described, Reading& reading) {
 }
 
 void finish_attention(Described& described, Reading& reading) {
-    const Attention& attention = std::get<Attention>(described.work);
+    Attention& attention = std::get<Attention>(described.work);
+    const bool served = attention.writes_cache || attention.narrow_cache;
+    if (served && attention.backend == AttentionBackend::Auto) attention.backend = AttentionBackend::Engine;
+    if (attention.backend == AttentionBackend::Engine && attention.pass == AttentionPass::Backward)
+        reading.refuse("pass", "forward, as engines have nothing else");
     if (attention.heads % attention.kv_heads != 0)
         reading.refuse("kv_heads", "a divisor of heads, " + std::to_string(attention.heads));
     const CheckedCount sequences = CheckedCount(attention.batch) * attention.heads;

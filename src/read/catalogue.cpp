@@ -195,20 +195,10 @@ constexpr std::string_view stream_samples = "h200";
 /// With what tables of their own say: kernels that stream memory, and engines' kernels.
 Profile completed(Profile profile, const Device& device) {
     profile.engines = engine_kernels(device);
+    profile.serving = serving_kernels(device);
     if (profile.stream_evidence != Evidence::Assumed) return profile;
     carry_streams(*fitted(stream_samples), *find_device(stream_samples), device, profile);
     return profile;
-}
-
-/// How unlike two parts of one architecture are: in what they do in a second and, above all, whether they run the same
-/// kernels.
-double distance(const Device& a, const Device& b) {
-    constexpr auto half = static_cast<std::size_t>(Precision::Fp16);
-    const bool other_kernels = a.shared_per_unit.value != b.shared_per_unit.value;
-    const double rates =
-        a.peak[half] && b.peak[half] ? std::abs(std::log(a.peak[half]->value / b.peak[half]->value)) : 1.0;
-    return (other_kernels ? 10.0 : 0.0) + rates + std::abs(std::log(a.bandwidth.value / b.bandwidth.value)) +
-           std::abs(std::log(a.power.value / b.power.value));
 }
 
 /// The measured part with the same numbers, or else the nearest one of the architecture.
@@ -220,12 +210,22 @@ std::optional<Device> measured_like(const Device& device) {
         Device other = *find_device(file.name);
         if (same_chip(device, other)) return other;
         const bool kin = other.architecture == device.architecture;
-        if (kin && (!nearest || distance(device, other) < distance(device, *nearest))) nearest = std::move(other);
+        if (kin && (!nearest || read::distance(device, other) < read::distance(device, *nearest)))
+            nearest = std::move(other);
     }
     return nearest;
 }
 
 }  // namespace
+
+double read::distance(const Device& a, const Device& b) {
+    constexpr auto half = static_cast<std::size_t>(Precision::Fp16);
+    const bool other_kernels = a.shared_per_unit.value != b.shared_per_unit.value;
+    const double rates =
+        a.peak[half] && b.peak[half] ? std::abs(std::log(a.peak[half]->value / b.peak[half]->value)) : 1.0;
+    return (other_kernels ? 10.0 : 0.0) + rates + std::abs(std::log(a.bandwidth.value / b.bandwidth.value)) +
+           std::abs(std::log(a.power.value / b.power.value));
+}
 
 Profile find_profile(const Device& device) {
     if (const Profile* own = fitted(device.name)) return completed(*own, device);

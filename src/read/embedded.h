@@ -16,6 +16,7 @@ std::span<const File> devices();      ///< data/devices, sorted by name
 std::span<const File> clusters();     ///< data/clusters, sorted by name
 std::span<const File> profiles();     ///< data/profiles, constants and residuals ("h200.residual")
 std::span<const File> engines();      ///< data/engines, sorted by name
+std::span<const File> kernels();      ///< data/kernels, laws of the serving engines' kernels
 std::span<const File> rules();        ///< docs/rules, sorted by name
 std::span<const File> experiments();  ///< data/experiments, sorted by name
 std::span<const File> python();       ///< python/tilewright_host.py

@@ -38,4 +38,8 @@ Result<Experiment> read_experiment(std::string_view bytes, const std::string& wh
 std::vector<Experiment> all_experiments();
 Result<Experiment> find_experiment(std::string_view name);
 
+/// How unlike two parts of one architecture are: in what they do in a second and, above all, whether they run the same
+/// kernels.
+double distance(const Device& a, const Device& b);
+
 }  // namespace tilewright::read

@@ -17,6 +17,9 @@ namespace tilewright::read {
 /// known, and keys that matter and are not understood, are problems unless the reader may assume.
 ShapeFile read_hugging_face(const Value& root, Assume assume, Report& report);
 
+/// By the quantization_config, if there is one.
+Formats read_formats(const Value& root, std::vector<std::string>& assumed);
+
 using Keys = std::initializer_list<std::string_view>;
 
 /// A config.json being read: values under whichever of their names, and the line each field of the shape came from.

@@ -259,6 +259,50 @@ const Refused refused[] = {
      "experts.shared_ffn is 4611686018427387904"},
 };
 
+struct Stored {
+    const char* config;  ///< the quantization_config
+    Formats formats;
+};
+
+const Stored stored[] = {
+    {R"({"quant_method": "gptq", "bits": 4, "group_size": 128, "desc_act": false})", {Format::Int4}},
+    {R"({"quant_method": "gptq", "bits": 8, "group_size": -1})", {Format::Int8}},
+    {R"({"quant_method": "awq", "bits": 4, "group_size": 128, "zero_point": true})", {Format::Int4}},
+    {R"({"quant_method": "fp8", "activation_scheme": "static"})", {Format::Fp8}},
+    {R"({"quant_method": "fp8", "activation_scheme": "dynamic", "weight_block_size": [128, 128]})", {Format::Fp8Block}},
+    {R"({"quant_method": "bitsandbytes", "load_in_4bit": true, "bnb_4bit_quant_type": "nf4"})", {Format::Int4}},
+    {R"({"quant_method": "bitsandbytes", "load_in_8bit": true})", {Format::Int8}},
+    {R"({"quant_method": "mxfp4", "modules_to_not_convert": ["lm_head"]})", {Format::Mxfp4}},
+    {R"({"quant_algo": "NVFP4", "kv_cache_quant_algo": "FP8"})", {Format::Nvfp4, {}, Format::Fp8}},
+    {R"({"quant_method": "compressed-tensors", "config_groups": {"group_0": {
+        "weights": {"num_bits": 4, "type": "int", "strategy": "group", "group_size": 128},
+        "input_activations": null}}})",
+     {Format::Int4, Format::Bf16}},
+    {R"({"quant_method": "compressed-tensors", "kv_cache_scheme": {"num_bits": 8, "type": "float"},
+        "config_groups": {"group_0": {"weights": {"num_bits": 8, "type": "float", "strategy": "channel"},
+        "input_activations": {"num_bits": 8, "type": "float", "strategy": "token", "dynamic": true}}}})",
+     {Format::Fp8Row, Format::Fp8Row, Format::Fp8}},
+    {R"({"quant_method": "compressed-tensors", "config_groups": {"group_0": {
+        "weights": {"num_bits": 8, "type": "int", "strategy": "channel"},
+        "input_activations": {"num_bits": 8, "type": "int", "strategy": "token"}}}})",
+     {Format::Int8Sq, Format::Int8}},
+};
+
+TEST(HuggingFace, ReadsHowWeightsAreStored) {
+    for (const Stored& one : stored) {
+        const std::string config = std::string(R"({"model_type": "llama", "quantization_config": )") + one.config + "}";
+        const Result<ShapeFile> file = read_shape(config, "config.json");
+        ASSERT_TRUE(file) << one.config;
+        EXPECT_EQ(file->stored, one.formats) << one.config;
+        EXPECT_TRUE(quantization_of(*file->stored.weights, file->stored.activations)) << one.config;
+    }
+    const Result<ShapeFile> odd =
+        read_shape(R"({"model_type": "llama", "quantization_config": {"quant_method": "squeeze"}})", "config.json");
+    ASSERT_TRUE(odd);
+    EXPECT_EQ(odd->stored, Formats{});
+    EXPECT_NE(odd->assumed.back().find("squeeze"), std::string::npos);
+}
+
 TEST(HuggingFace, KeysThatMeanTheSameMustAgree) {
     const auto twice =
         read_shape("{\"model_type\": \"gpt2\", \"n_head\": 16,\n\"hidden_size\": 1024,\n\"n_embd\": 4096}", "c.json");

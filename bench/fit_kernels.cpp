@@ -1,0 +1,77 @@
+// fit_kernels products DEVICE WAY <ROWS: fits the law of one way of quantising on one device to public timings, rows of
+// m,n,k,latency_us, and prints the row for data/kernels/products.toml. On stderr: points, mean, median and 90th
+// percentile of the errors on whole weight shapes held out, how many lie in the intervals, and a plain roofline's mean.
+// fit_kernels attention DEVICE WALK <ROWS: the same of attention, rows of q_len,kv_len,head_dim,batch,heads,kv_heads,
+// 1 for a cache in fp8,window,causal,latency_us, head configurations held out. bench/fit_kernels.sh runs it for all.
+#include <cstring>
+#include <string>
+
+#include "bench/fit_law.h"
+#include "cost/engine_attention.h"
+#include "cost/quantized.h"
+#include "tilewright/read.h"
+
+namespace {
+
+using namespace tilewright;
+
+int fit_products(const char* name, const char* way) {
+    const auto device = find_device(name);
+    const auto quantization = find_quantization(way);
+    if (!device || !quantization) return std::fprintf(stderr, "%s, %s: no such device or way\n", name, way), 2;
+    std::vector<fitting::Timed<QuantizedProduct>> seen;
+    long long m, n, k;
+    double us;
+    while (std::scanf("%lld,%lld,%lld,%lf", &m, &n, &k, &us) == 4) {
+        Gemm gemm{Layout::TN, m, n, k};
+        gemm.quantization = *quantization;
+        gemm.quantizes = traits_of(*quantization).quantizes;
+        gemm.reuse = Reuse::Rotated;
+        const auto kin = fitting::mixed(static_cast<std::uint64_t>(n), static_cast<std::uint64_t>(k));
+        seen.push_back({QuantizedProduct(gemm, *device), us, kin});
+    }
+    if (seen.empty()) return 0;
+    const std::string title = std::string(name) + " | " + way;
+    std::vector<ProductLaw> starts(2);  // libraries of many tiles, and of few
+    starts[1].least_rows = 64.0;
+    starts[1].least_columns = 128.0;
+    const auto law = fitting::fit_and_judge(seen, product_fields(), starts, title.c_str());
+    fitting::print_row(name, law, product_fields());
+    return 0;
+}
+
+int fit_attention(const char* name, const char* walk) {
+    const auto device = find_device(name);
+    if (!device) return std::fprintf(stderr, "%s: no such device\n", name), 2;
+    std::vector<fitting::Timed<EngineCall>> seen;
+    long long q, kv, head, batch, heads, kv_heads, fp8, window, causal;
+    double us;
+    while (std::scanf("%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lf", &q, &kv, &head, &batch, &heads, &kv_heads,
+                      &fp8, &window, &causal, &us) == 10) {
+        Attention call{batch, heads, kv_heads, q, kv, head};
+        call.window = window;
+        call.causal = causal != 0;
+        call.narrow_cache = fp8 != 0;
+        call.writes_cache = true;
+        if (attention_walks[static_cast<std::size_t>(walk_of(call))] != walk) continue;
+        const auto kin = fitting::mixed(static_cast<std::uint64_t>(heads), static_cast<std::uint64_t>(kv_heads),
+                                        static_cast<std::uint64_t>(head));
+        seen.push_back({EngineCall(call, *device), us, kin});
+    }
+    if (seen.empty()) return 0;
+    const std::string title = std::string(name) + " | " + walk;
+    std::vector<EngineAttentionLaw> starts(3);
+    starts[1].packed_tokens = 1e5;
+    starts[2].window_packs = 0.1;
+    const auto law = fitting::fit_and_judge(seen, engine_attention_fields(), starts, title.c_str());
+    fitting::print_row(name, law, engine_attention_fields());
+    return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc == 4 && std::strcmp(argv[1], "products") == 0) return fit_products(argv[2], argv[3]);
+    if (argc == 4 && std::strcmp(argv[1], "attention") == 0) return fit_attention(argv[2], argv[3]);
+    return std::fputs("usage: fit_kernels products DEVICE WAY <ROWS, or attention DEVICE WALK <ROWS\n", stderr), 2;
+}

@@ -1,0 +1,54 @@
+#!/usr/bin/env bash
+# fit_kernels.sh FIT_KERNELS PUBLIC [DEVICE…]: fits data/kernels from public timings (a folder of gzip CSV with columns gpu, op, dtype, m, n, k, batch,
+# latency_us, for attention also heads, kv_heads, kv_dtype, window; NVIDIA aiconfigurator, Apache-2.0). Prints the errors on what was held out and, when all devices are fitted, puts them on
+# docs/accuracy/serving-kernels.md; rows of devices not named stay as they are.
+set -euo pipefail
+fit=$1 public=$2 devices=" ${*:3} "
+kernels=$(dirname "$0")/../data/kernels page=$(dirname "$0")/../docs/accuracy/serving-kernels.md
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+wanted() { [[ $devices == "  " || $devices == *" $1 "* ]]; }
+known="a100-80-sxm:a100_sxm l40s:l40s h100-sxm:h100_sxm h200:h200_sxm b200:b200_sxm b300:b300_sxm rtx-pro-6000:rtx_pro_6000_server"
+
+rows_of() {  # name there, dtype
+    for kind in gemm gemm_quant gemm_nvfp4; do
+        [[ -e $public/${kind}_$1.csv.gz ]] || continue
+        zcat "$public/${kind}_$1.csv.gz" | awk -F, -v want="$2" 'NR > 1 && $3 == want { print $4 "," $5 "," $6 "," $8 }'
+    done
+}
+
+calls_of() {  # name there
+    zcat "$public/attention_$1.csv.gz" | awk -F, -v OFS=, 'NR > 1 { print $4, $5, $6, $7, $11, $12, $13 == "fp8", $14, 1, $8 }'
+}
+
+# The file with the rows of the devices fitted now in place of the old ones.
+renew() {  # file, section, new rows
+    awk -v section="[$2]" -v rows="$3" '
+        BEGIN { while ((getline line < rows) > 0) { split(line, word, " "); new[word[1]] = line; order[++count] = word[1] } }
+        function rest() { for (i = 1; i <= count; i++) if (order[i] in new) { print new[order[i]]; delete new[order[i]] } }
+        /^\[/ { if (inside) rest(); inside = $0 == section; if (inside) seen = 1 }
+        inside && $1 in new { print new[$1]; delete new[$1]; next }
+        { print }
+        END { if (!seen) print section; rest() }' "$1" > "$work/renewed"
+    cp "$work/renewed" "$1"
+}
+
+for way in fp8 fp8_block fp8_static int8_wo int8_sq int4_wo nvfp4; do
+    for pair in $known; do
+        wanted "${pair%%:*}" || continue
+        rows_of "${pair##*:}" $way | "$fit" products "${pair%%:*}" $way 2> >(tee -a "$work/errors" >&2)
+    done > "$work/$way"
+    renew "$kernels/products.toml" $way "$work/$way"
+done
+for walk in prefill prefill_fp8 decode decode_fp8; do
+    for pair in $known; do
+        wanted "${pair%%:*}" || continue
+        calls_of "${pair##*:}" | "$fit" attention "${pair%%:*}" $walk 2> >(tee -a "$work/errors" >&2)
+    done > "$work/$walk"
+    renew "$kernels/attention.toml" $walk "$work/$walk"
+done
+[[ $devices == "  " ]] || exit 0
+sed '/^| GPU/,$d' "$page" > "$work/page"
+{ cat "$work/page"; echo "| GPU | what | points | mean | median | 90th percentile | in the interval | data-sheet roofline |"; echo "|---|---|---|---|---|---|---|---|"; cat "$work/errors"; } > "$work/whole"
+cp "$work/whole" "$page"

@@ -1,0 +1,161 @@
+// How a law of a few constants is fitted to timed kernels: one constant after another is moved by a factor as long as
+// the mean of |log(predicted / measured)| falls. Whole kin (weight shapes, head configurations) are held out in turn
+// to say how far off the law is on what it has not seen, and how wide its intervals must be.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+#include <random>
+#include <vector>
+
+#include "tilewright/cost.h"
+#include "tilewright/serving_kernels.h"
+
+namespace tilewright::fitting {
+
+/// One timed kernel: what it is, what it took, and which kin it belongs to.
+template <class Case>
+struct Timed {
+    Case what;
+    double us;
+    std::uint64_t kin;
+};
+
+inline std::uint64_t mixed(std::uint64_t a, std::uint64_t b, std::uint64_t c = 0) {
+    std::uint64_t value = a * 0x9e3779b97f4a7c15U;
+    value = (value ^ (value >> 29) ^ b) * 0xbf58476d1ce4e5b9U;
+    value = (value ^ (value >> 32) ^ c) * 0x94d049bb133111ebU;
+    return value ^ (value >> 31);
+}
+
+template <class Law, class Case>
+double off(const std::vector<Timed<Case>>& seen, const Law& law) {
+    double sum = 0.0;
+    for (const auto& one : seen) sum += std::abs(std::log(time_of(one.what, law).total / one.us));
+    return sum / static_cast<double>(seen.size());
+}
+
+/// Some of them, the same every time.
+template <class Case>
+std::vector<Timed<Case>> some_of(std::vector<Timed<Case>> seen, std::size_t most) {
+    std::mt19937 random(1);
+    std::shuffle(seen.begin(), seen.end(), random);
+    if (seen.size() > most) seen.erase(seen.begin() + static_cast<std::ptrdiff_t>(most), seen.end());
+    return seen;
+}
+
+template <class Law, class Case>
+Law descend(const std::vector<Timed<Case>>& seen, Law law, std::span<const LawField<Law>> fields, double move) {
+    double best = off(seen, law);
+    std::vector<double> moves(fields.size(), move);
+    while (*std::max_element(moves.begin(), moves.end()) > 0.01) {
+        for (std::size_t i = 0; i < fields.size(); ++i) {
+            bool moved = false;
+            for (const double factor : {1.0 + moves[i], 1.0 / (1.0 + moves[i])}) {
+                Law other = law;
+                double& value = other.*(fields[i].member);
+                value = std::clamp(value * factor, fields[i].least, fields[i].most);
+                const double now = value == law.*(fields[i].member) ? best : off(seen, other);
+                if (now >= best - 1e-7) continue;
+                best = now;
+                law = other;
+                moved = true;
+                break;
+            }
+            moves[i] *= moved ? 1.2 : 0.6;
+        }
+    }
+    return law;
+}
+
+/// Down again from where it stopped, with long steps and shorter ones.
+template <class Law, class Case>
+Law fitted(const std::vector<Timed<Case>>& all, Law law, std::span<const LawField<Law>> fields,
+           std::initializer_list<double> moves) {
+    const auto seen = some_of(all, 1500);
+    for (const double move : moves) law = descend(seen, law, fields, move);
+    return law;
+}
+
+/// What whole kin held out showed.
+struct HeldOut {
+    std::vector<double> ratios;  ///< measured over predicted
+    std::vector<Bound> bounds;
+};
+
+inline double quantile(std::vector<double> values, double share) {
+    if (values.empty()) return 1.0;
+    std::sort(values.begin(), values.end());
+    return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
+}
+
+/// Nine in ten of a bound's held-out ratios, or of all where it has few.
+inline std::array<Interval, 3> intervals_of(const HeldOut& held) {
+    std::array<Interval, 3> intervals;
+    for (std::size_t bound = 0; bound < intervals.size(); ++bound) {
+        std::vector<double> ratios;
+        for (std::size_t i = 0; i < held.ratios.size(); ++i) {
+            if (static_cast<std::size_t>(held.bounds[i]) == bound) ratios.push_back(held.ratios[i]);
+        }
+        if (ratios.size() < 50) ratios = held.ratios;
+        intervals[bound] = {std::min(1.0, quantile(ratios, 0.05)), std::max(1.0, quantile(ratios, 0.95))};
+    }
+    return intervals;
+}
+
+/// A law fitted to all, its intervals from kin held out fold by fold; says on stderr how far off these were.
+template <class Law, class Case>
+Law fit_and_judge(const std::vector<Timed<Case>>& seen, std::span<const LawField<Law>> fields,
+                  const std::vector<Law>& starts, const char* title) {
+    constexpr std::uint64_t folds = 4;
+    Law law = fitted(seen, starts.front(), fields, {1.0});
+    for (std::size_t i = 1; i < starts.size(); ++i) {
+        const Law other = fitted(seen, starts[i], fields, {1.0});
+        if (off(seen, other) < off(seen, law)) law = other;
+    }
+    law = fitted(seen, law, fields, {0.5});
+    HeldOut held;
+    for (std::uint64_t fold = 0; fold < folds; ++fold) {
+        std::vector<Timed<Case>> train;
+        for (const auto& one : seen) {
+            if (one.kin % folds != fold) train.push_back(one);
+        }
+        const Law without = fitted(train, law, fields, {0.2});
+        for (const auto& one : seen) {
+            if (one.kin % folds != fold) continue;
+            const auto time = time_of(one.what, without);
+            held.ratios.push_back(one.us / time.total);
+            held.bounds.push_back(bound_of(time));
+        }
+    }
+    law.by_bound = intervals_of(held);
+    double mean = 0.0, inside = 0.0;
+    std::vector<double> errors;
+    for (std::size_t i = 0; i < held.ratios.size(); ++i) {
+        errors.push_back(std::abs(1.0 / held.ratios[i] - 1.0));
+        mean += errors.back() / static_cast<double>(held.ratios.size());
+        const Interval& within = law.by_bound[static_cast<std::size_t>(held.bounds[i])];
+        inside += held.ratios[i] >= within.low && held.ratios[i] <= within.high ? 1.0 : 0.0;
+    }
+    double sheet = 0.0;
+    for (const auto& one : seen)
+        sheet += std::abs(roofline_us(one.what) / one.us - 1.0) / static_cast<double>(seen.size());
+    std::fprintf(stderr, "| %s | %zu | %.1f%% | %.1f%% | %.1f%% | %.0f%% | %.1f%% |\n", title, seen.size(), 100 * mean,
+                 100 * quantile(errors, 0.5), 100 * quantile(errors, 0.9),
+                 100 * inside / static_cast<double>(held.ratios.size()), 100 * sheet);
+    return law;
+}
+
+/// The constants and the intervals as a row of data/kernels.
+template <class Law>
+void print_row(const char* device, const Law& law, std::span<const LawField<Law>> fields) {
+    std::printf("%s = [", device);
+    for (const auto& field : fields) std::printf("%.4g, ", law.*(field.member));
+    const auto& [compute, memory, latency] = law.by_bound;
+    std::printf("%.3f, %.3f, %.3f, %.3f, %.3f, %.3f]\n", compute.low, compute.high, memory.low, memory.high,
+                latency.low, latency.high);
+}
+
+}  // namespace tilewright::fitting

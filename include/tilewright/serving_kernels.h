@@ -1,0 +1,93 @@
+// What was learnt of the kernels that serving engines launch, from public timings of them: a law a kind, of a few
+// constants with units. data/kernels holds them by device, bench/fit_kernels.cpp fits them, docs/cost.md explains them.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string_view>
+
+#include "tilewright/correction.h"
+#include "tilewright/format.h"
+#include "tilewright/profile.h"
+
+namespace tilewright {
+
+/// One constant of a law: its name in files, its unit and the range that makes sense.
+template <class Law>
+struct LawField {
+    std::string_view name, unit;
+    double least, most;
+    double Law::*member;
+    std::string_view help;
+};
+
+/// 90% intervals by what bounds the kernel, as factors of the time.
+struct LawIntervals {
+    std::array<Interval, 3> by_bound{{{0.6, 1.6}, {0.6, 1.6}, {0.6, 1.6}}};
+};
+
+/// A product with quantised weights. Thread blocks own a tile of C and walk k in steps of 128 bytes; the fastest of the
+/// tiles and splits of k is taken. Times in microseconds. The defaults are for a part of which nothing is known.
+struct ProductLaw : LawIntervals {
+    double launch_us = 2.0;
+    double quantize_us = 3.0;
+    double quantize_passes = 2.5;
+    double peak = 0.85;
+    double rows = 8.0;
+    double columns = 2.0;
+    double block_us = 0.5;
+    double area_us = 1.5;
+    double step_us = 0.06;
+    double vector = 0.02;
+    double vector_us = 2.0;
+    double least_rows = 16.0;
+    double least_columns = 32.0;
+    double split_us = 3.0;
+    double split_passes = 0.05;
+    double bandwidth = 0.87;
+    double exposed = 0.2;
+    double fill_us = 0.6;
+    double ramp_us = 0.6;
+    Evidence evidence = Evidence::Assumed;
+};
+
+std::span<const LawField<ProductLaw>> product_fields();
+
+/// Attention over a paged cache. A thread block owns a tile of the queries that share a key head and walks the keys
+/// that they see in steps of 128; where tiles are few the keys are split. Times in microseconds.
+struct EngineAttentionLaw : LawIntervals {
+    double launch_us = 6.0;
+    double write_us = 1.0;
+    double write_passes = 1.0;
+    double peak = 0.75;
+    double softmax = 20.0;
+    double rows = 10.0;
+    double block_us = 1.0;
+    double step_us = 0.3;
+    double split_us = 1.5;
+    double tail = 0.5;
+    double packed_tokens = 8.0;
+    double window_keys = 200.0;
+    double window_packs = 1.0;
+    double bandwidth = 0.85;
+    double exposed = 0.2;
+    double ramp_us = 1.0;
+    Evidence evidence = Evidence::Assumed;
+};
+
+std::span<const LawField<EngineAttentionLaw>> engine_attention_fields();
+
+/// What is walked: whole prompts, or a cache by single queries; each with keys and values in 16 bits or in fp8.
+enum class AttentionWalk : std::uint8_t { Prefill, PrefillFp8, Decode, DecodeFp8 };
+inline constexpr std::array<std::string_view, 4> attention_walks{"prefill", "prefill_fp8", "decode", "decode_fp8"};
+
+/// A law of each kind for one device.
+struct ServingKernels {
+    std::array<EngineAttentionLaw, attention_walks.size()> attention{};
+    std::array<ProductLaw, quantization_count> products{};
+};
+
+/// Those of a profile, or what is assumed where it has none.
+const ServingKernels& serving_of(const Profile& profile);
+
+}  // namespace tilewright

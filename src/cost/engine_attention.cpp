@@ -1,0 +1,118 @@
+// Attention as serving engines launch it: FlashAttention-3 on Hopper, TensorRT-LLM's kernels on Blackwell,
+// FlashAttention-2 or FlashInfer elsewhere, over a paged cache, with the new keys and values written to it. One law for
+// prompts, chunks of them over a cache, single queries and several: blocks own tiles of queries and walk the keys that
+// these see. docs/cost.md, "Attention of serving engines".
+#include "cost/engine_attention.h"
+
+#include <cmath>
+
+#include "cost/explain.h"
+#include "cost/traffic.h"
+
+namespace tilewright {
+namespace {
+
+constexpr double keys_of_step = 128.0;
+constexpr double usual_head = 128.0;
+constexpr double tile_rows[] = {16, 64, 128};
+constexpr double key_parts[] = {1, 2, 4, 8, 16, 32, 64, 128};
+
+}  // namespace
+
+AttentionWalk walk_of(const Attention& call) {
+    const bool decode = call.q_len == 1 && call.kv_len > 1;
+    if (decode) return call.narrow_cache ? AttentionWalk::DecodeFp8 : AttentionWalk::Decode;
+    return call.narrow_cache ? AttentionWalk::PrefillFp8 : AttentionWalk::Prefill;
+}
+
+EngineCall::EngineCall(const Attention& call, const Device& device)
+    : units(static_cast<double>(device.units)), writes_cache(call.writes_cache), windowed(call.window > 0) {
+    Op op;
+    op.work = call;
+    const double heads = at_least_one(call.heads), kv_heads = at_least_one(call.kv_heads);
+    const double sequences = at_least_one(call.batch), queries = at_least_one(call.q_len);
+    const double value = static_cast<double>(call.v_dim > 0 ? call.v_dim : call.head_dim);
+    const double pairs = attended_pairs(call), keys = at_least_one(call.kv_len);
+    const double limit = call.window > 0 ? std::min(keys, static_cast<double>(call.window)) : keys;
+    head = 0.5 * (static_cast<double>(call.head_dim) + value);
+    key_heads = sequences * kv_heads;
+    group = heads / kv_heads;
+    tokens = queries;
+    longest = limit;
+    cut = std::clamp((keys - limit) / queries, 0.0, 1.0);
+    mean = std::max(1.0, pairs / queries);
+    const bool fp8 = call.narrow_cache && device.peak[static_cast<std::size_t>(Precision::Fp8)];
+    const auto& half = device.peak[static_cast<std::size_t>(Precision::Bf16)];
+    const auto& rate = fp8 ? device.peak[static_cast<std::size_t>(Precision::Fp8)]
+                           : (half ? half : device.peak[static_cast<std::size_t>(Precision::Fp16)]);
+    const double flops_per_s = rate ? rate->value : 1e12, us_per_byte = 1e6 / device.bandwidth.value;
+    pair_us = 4e6 * units / flops_per_s;
+    arithmetic_us = 1e6 * flops(op).value / flops_per_s;
+    const double moved = bytes_read(op).value + bytes_written(op).value;
+    const double missed =
+        call.reuse == Reuse::None ? 1.0 : traffic_of(Reuse::All, {moved, 0.0, 0.0}, device).load / moved;
+    traffic_us = moved * missed * us_per_byte;
+    const double element = call.narrow_cache ? 3.0 : 4.0;  // read in 16 bits, written as the cache has them
+    const double fresh = std::min(queries, keys);
+    cache_us = key_heads * fresh * (static_cast<double>(call.head_dim) + value) * element * us_per_byte;
+}
+
+EngineTime time_of(const EngineCall& c, const EngineAttentionLaw& law) {
+    const double memory = c.traffic_us / law.bandwidth;
+    const double beyond = c.cut > 0.0 ? law.window_keys : 0.0, all_keys = c.longest + beyond;
+    EngineTime best{};
+    double least = HUGE_VAL;
+    const bool packs = c.tokens <= law.packed_tokens && (!c.windowed || law.window_packs >= 0.5);
+    const double group = packs ? c.group : 1.0;
+    for (const double height : tile_rows) {
+        const double tiles = c.key_heads * c.group / group * ceil_positive(c.tokens * group / height);
+        const double pair = c.pair_us * (c.head + law.softmax) / law.peak * (1.0 + law.rows / height);
+        const double step = std::max(law.step_us * c.head / usual_head, height * keys_of_step * pair);
+        const double diagonal = std::min(0.5 * height / group, c.longest - c.mean);  // a tile walks to its last query
+        const double mean =
+            ceil_positive(all_keys / keys_of_step) * std::min(1.0, (c.mean + diagonal + c.cut * beyond) / all_keys);
+        for (const double parts : key_parts) {
+            const double longest = ceil_positive(all_keys / keys_of_step / parts) * step + law.block_us;
+            const double blocks = tiles * parts;
+            const double spread = (tiles * mean * step + blocks * law.block_us) / c.units;
+            const double compute = std::max(longest, spread + law.tail * longest * std::min(1.0, blocks / c.units));
+            const double sum = parts > 1.0 ? law.split_us : 0.0;
+            const double total = std::max(compute, memory) + law.exposed * std::min(compute, memory) + sum;
+            if (total < least) {
+                least = total;
+                best = {0.0, compute, memory, sum, parts, blocks / c.units};
+            }
+            if (keys_of_step * parts >= all_keys) break;
+        }
+    }
+    const double write = c.writes_cache ? law.write_us + law.write_passes * c.cache_us : 0.0;
+    const double launch = law.launch_us + law.ramp_us * memory / (memory + 3.0);
+    best.waiting += launch + (c.writes_cache ? law.write_us : 0.0);
+    best.total = std::max({least + launch + write, c.arithmetic_us, c.traffic_us});
+    return best;
+}
+
+Bound bound_of(const EngineTime& time) {
+    if (time.waiting > 0.5 * time.total) return Bound::Latency;
+    return time.memory > time.compute ? Bound::Memory : Bound::Compute;
+}
+
+Cost Pricer::engine(const Attention& call) const {
+    const EngineCall sizes(call, device());
+    const EngineAttentionLaw& law = serving_of(profile()).attention[static_cast<std::size_t>(walk_of(call))];
+    const EngineTime time = time_of(sizes, law);
+    constexpr double second = 1e-6;
+    Explanation explanation;
+    explanation.reach(Term::Roofline, roofline_us(sizes) * second);
+    explanation.reach(Term::Memory, time.memory * second);
+    explanation.reach(Term::Wave, std::max(time.compute, time.memory) * second);
+    explanation.reach(Term::Occupancy, (time.total - time.waiting) * second);
+    explanation.reach(Term::Launch, time.total * second);
+    const Bound bound = bound_of(time);
+    Cost cost = explanation.finish(bound, law.evidence, law.by_bound[static_cast<std::size_t>(bound)]);
+    keep_low(cost, 1.0);
+    cost.waves = time.waves;
+    return cost;
+}
+
+}  // namespace tilewright

@@ -1,0 +1,128 @@
+// Products with quantised weights, as serving engines launch them: a tile and wave law whose few constants were fitted
+// to public timings, one set a device and way of quantising. docs/cost.md, "Quantised products".
+#include "cost/quantized.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cost/explain.h"
+#include "cost/traffic.h"
+
+namespace tilewright {
+namespace {
+
+constexpr double step_bytes = 128.0;
+constexpr double largest_tile = 128.0 * 256.0;
+constexpr double ramp_half_us = 3.0;  ///< memory time at which half of the ramp is seen
+
+struct TileSize {
+    double m, n;
+};
+constexpr TileSize tile_sizes[] = {{16, 64},  {16, 128},  {16, 256},  {32, 32},  {32, 64},  {32, 128},
+                                   {32, 256}, {64, 32},   {64, 64},   {64, 128}, {64, 256}, {128, 32},
+                                   {128, 64}, {128, 128}, {128, 256}, {256, 32}, {256, 64}, {256, 128}};
+constexpr double k_splits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
+
+/// The rate of the units that multiply; `runs_as` has made sure that there are some.
+double matrix_rate(const Device& device, Arithmetic arithmetic) {
+    const auto peak = [&](Precision precision) { return device.peak[static_cast<std::size_t>(precision)]; };
+    std::optional<FlopsPerSecond> rate;
+    if (arithmetic == Arithmetic::Fp8) rate = peak(Precision::Fp8);
+    if (arithmetic == Arithmetic::Int8) rate = device.int8_peak;
+    if (arithmetic == Arithmetic::Fp4) rate = device.fp4_peak;
+    if (!rate) rate = peak(Precision::Bf16) ? peak(Precision::Bf16) : peak(Precision::Fp16);
+    return rate ? rate->value : 1e12;
+}
+
+}  // namespace
+
+QuantizedProduct::QuantizedProduct(const Gemm& gemm, const Device& device)
+    : m(at_least_one(gemm.m)),
+      n(at_least_one(gemm.n)),
+      k(at_least_one(gemm.k)),
+      batch(at_least_one(gemm.batch)),
+      units(static_cast<double>(device.units)),
+      quantizes(gemm.quantizes) {
+    const QuantizationTraits& traits = traits_of(gemm.quantization);
+    const double activation = stored_bytes(traits.activations), us_per_byte = 1e6 / device.bandwidth.value;
+    const double a = m * k * batch * activation, b = k * n * batch * stored_bytes(traits.weights),
+                 c = m * n * batch * 2;
+    const Reuse reuse = gemm.reuse == Reuse::Sampled ? Reuse::Rotated : gemm.reuse;
+    const Traffic traffic = traffic_of(reuse, {a, b, c}, device);
+    step = step_bytes / std::max(activation, 1.0);
+    arithmetic_us = 2e6 * m * n * k * batch / matrix_rate(device, traits.arithmetic);
+    flop_us = 1e6 * units / matrix_rate(device, traits.arithmetic);
+    traffic_us = (traffic.load + traffic.store) * us_per_byte;
+    pass_us = 3.0 * m * k * batch * us_per_byte;
+    part_us = 8.0 * m * n * batch * us_per_byte;
+}
+
+QuantizedTime time_of(const QuantizedProduct& p, const ProductLaw& law) {
+    const double memory = p.traffic_us / law.bandwidth, inverse_units = 1.0 / p.units;
+    QuantizedTime best{};
+    double least = HUGE_VAL;
+    for (const TileSize tile : tile_sizes) {
+        if (tile.m < law.least_rows || tile.n < law.least_columns) continue;
+        const double tiles = ceil_positive(p.m / tile.m) * ceil_positive(p.n / tile.n) * p.batch;
+        const double short_of = 1.0 + law.rows / tile.m + law.columns / tile.n;
+        const double step = std::max(law.step_us, 2.0 * tile.m * tile.n * p.step * p.flop_us / law.peak * short_of);
+        const double block = law.block_us + law.area_us * tile.m * tile.n / largest_tile;
+        const double evenly = std::max(memory, tiles * p.k / p.step * step * inverse_units);
+        for (const double split : k_splits) {
+            const bool pays = split == 1.0 || (evenly + law.split_us < least && p.step * split < p.k + p.step);
+            if (!pays) break;
+            const double blocks = tiles * split, waves = ceil_positive(blocks * inverse_units);
+            const double compute = waves * (block + ceil_positive(p.k / (p.step * split)) * step);
+            const double parts = split > 1.0 ? law.split_us + law.split_passes * split * p.part_us : 0.0;
+            const double total = std::max(compute, memory) + law.exposed * std::min(compute, memory) +
+                                 law.fill_us * std::min(1.0, blocks * inverse_units) + parts;
+            if (total < least) {
+                least = total;
+                best = {0.0, compute, memory, parts, tile.m, tile.n, split, blocks * inverse_units};
+            }
+        }
+    }
+    constexpr double vector_rows = 16.0;
+    if (p.m <= vector_rows) {
+        const double compute = p.arithmetic_us / law.vector;
+        const double total = std::max(compute, memory) + law.exposed * std::min(compute, memory) + law.vector_us;
+        if (total < least) {
+            least = total;
+            best = {0.0, compute, memory, law.vector_us, 1.0, 1.0, 1.0, 0.0};
+        }
+    }
+    const double quantize = p.quantizes ? law.quantize_us + law.quantize_passes * p.pass_us : 0.0;
+    const double launch = law.launch_us + law.ramp_us * memory / (memory + ramp_half_us);
+    best.waiting += launch + (p.quantizes ? law.quantize_us : 0.0);
+    best.total = std::max({least + launch + quantize, p.arithmetic_us, p.traffic_us});
+    return best;
+}
+
+Bound bound_of(const QuantizedTime& time) {
+    if (time.waiting > 0.5 * time.total) return Bound::Latency;
+    return time.memory > time.compute ? Bound::Memory : Bound::Compute;
+}
+
+Cost Pricer::quantized(Gemm gemm) const {
+    gemm.quantization = runs_as(gemm.quantization, device());
+    const QuantizedProduct product(gemm, device());
+    const ProductLaw& law = serving_of(profile()).products[static_cast<std::size_t>(gemm.quantization)];
+    const QuantizedTime time = time_of(product, law);
+    const Bound bound = bound_of(time);
+    constexpr double second = 1e-6;
+    Explanation explanation;
+    explanation.reach(Term::Roofline, std::max(product.arithmetic_us, product.traffic_us) * second);
+    explanation.reach(Term::Memory, time.memory * second);
+    explanation.reach(Term::Wave, std::max(time.compute, time.memory) * second);
+    explanation.reach(Term::Occupancy, (time.total - time.waiting) * second);
+    explanation.reach(Term::Launch, time.total * second);
+    Cost cost = explanation.finish(bound, law.evidence, law.by_bound[static_cast<std::size_t>(bound)]);
+    keep_low(cost, 1.0);
+    cost.tile_m = static_cast<std::int32_t>(time.tile_m);
+    cost.tile_n = static_cast<std::int32_t>(time.tile_n);
+    cost.split_k = static_cast<std::int32_t>(time.split);
+    cost.waves = time.waves;
+    return cost;
+}
+
+}  // namespace tilewright

@@ -1,0 +1,43 @@
+// The time of a product with quantised weights by its law, without a profile around it: what the pricer and the fit
+// share.
+#pragma once
+
+#include <algorithm>
+
+#include "tilewright/cost.h"
+#include "tilewright/serving_kernels.h"
+
+namespace tilewright {
+
+/// A product as its law sees it, times in microseconds.
+struct QuantizedProduct {
+    QuantizedProduct(const Gemm& gemm, const Device& device);
+
+    double m, n, k, batch;
+    double units;
+    double step;           ///< elements of k in a step
+    double flop_us;        ///< of one FLOP on one unit at the data sheet's rate
+    double traffic_us;     ///< of the bytes that come from memory, at the data sheet's bandwidth
+    double pass_us;        ///< of A read in 16 bits and written in 8
+    double part_us;        ///< of C written and read in four bytes
+    double arithmetic_us;  ///< of all FLOPs on all units
+    bool quantizes;
+};
+
+/// The same by its law, and what it is made of.
+struct QuantizedTime {
+    double total;
+    double compute, memory;  ///< of the busiest unit; of the memory
+    double waiting;          ///< of launches, filling and quantising
+    double tile_m, tile_n, split, waves;
+};
+
+/// What bounds it, and the time that no kernel can beat.
+Bound bound_of(const QuantizedTime& time);
+inline double roofline_us(const QuantizedProduct& product) {
+    return std::max(product.arithmetic_us, product.traffic_us);
+}
+
+QuantizedTime time_of(const QuantizedProduct& product, const ProductLaw& law);
+
+}  // namespace tilewright

@@ -1,0 +1,127 @@
+// The built-in laws of the serving engines' kernels: of a device its own, else those of the nearest measured part of
+// its architecture, else the mean of all.
+#include <cassert>
+#include <cmath>
+#include <map>
+#include <optional>
+
+#include "read/document.h"
+#include "read/embedded.h"
+#include "read/files.h"
+#include "tilewright/read.h"
+#include "tilewright/serving_kernels.h"
+
+namespace tilewright {
+namespace {
+
+constexpr double carried_widening = 1.15, mean_widening = 1.5;  ///< of intervals on parts that were not timed
+
+/// A row of constants, then low and high of the intervals by bound.
+template <class Law>
+std::optional<Law> law_of(const read::Value& row, std::span<const LawField<Law>> fields) {
+    const read::Array* numbers = row.as<read::Array>();
+    if (numbers == nullptr || numbers->size() != fields.size() + 6) return std::nullopt;
+    const auto number = [&](std::size_t i) {
+        const read::Value& value = (*numbers)[i];
+        return value.as<double>() != nullptr ? *value.as<double>() : static_cast<double>(*value.as<std::int64_t>());
+    };
+    Law law;
+    for (std::size_t i = 0; i < fields.size(); ++i) {
+        law.*(fields[i].member) = number(i);
+        if (number(i) < fields[i].least || number(i) > fields[i].most) return std::nullopt;
+    }
+    for (std::size_t bound = 0; bound < law.by_bound.size(); ++bound) {
+        law.by_bound[bound] = {number(fields.size() + 2 * bound), number(fields.size() + 2 * bound + 1)};
+    }
+    law.evidence = Evidence::Fitted;
+    return law;
+}
+
+void widen(LawIntervals& intervals, double factor) {
+    for (Interval& interval : intervals.by_bound) interval = {interval.low / factor, interval.high * factor};
+}
+
+template <class Law>
+struct Measured {
+    const Device& device;
+    Law law;
+};
+
+/// Read once by each thread.
+const Device& measured_device(const std::string& name) {
+    thread_local std::map<std::string, Device, std::less<>> known;
+    const auto found = known.find(name);
+    return found != known.end() ? found->second : known.emplace(name, *find_device(name)).first->second;
+}
+
+/// The geometric mean of all.
+template <class Law>
+Law mean_of(const std::vector<Measured<Law>>& all, std::span<const LawField<Law>> fields) {
+    Law mean = all.front().law;
+    for (const auto& field : fields) {
+        double sum = 0.0;
+        for (const auto& one : all) sum += std::log(std::max(1e-4, one.law.*(field.member)));
+        mean.*(field.member) = std::clamp(std::exp(sum / static_cast<double>(all.size())), field.least, field.most);
+    }
+    mean.evidence = Evidence::Assumed;
+    widen(mean, mean_widening);
+    return mean;
+}
+
+template <class Law>
+Law law_for(const Device& device, const read::Value& section, std::span<const LawField<Law>> fields) {
+    std::vector<Measured<Law>> all;
+    for (const read::Member& row : *section.as<read::Object>()) {
+        const std::optional<Law> law = law_of(row.value, fields);
+        assert(law && "the built-in laws are in range");
+        all.push_back({measured_device(row.key), *law});
+        if (row.key == device.name || same_chip(all.back().device, device)) return *law;
+    }
+    const Measured<Law>* nearest = nullptr;
+    for (const auto& one : all) {
+        if (one.device.architecture != device.architecture) continue;
+        if (nearest == nullptr || read::distance(one.device, device) < read::distance(nearest->device, device))
+            nearest = &one;
+    }
+    if (nearest == nullptr) return mean_of(all, fields);
+    Law carried = nearest->law;
+    carried.evidence = Evidence::Transferred;
+    widen(carried, carried_widening);
+    return carried;
+}
+
+const read::Value& built_in(std::string_view name) {
+    thread_local std::vector<std::pair<std::string_view, read::Value>> known;
+    for (const auto& [file, value] : known) {
+        if (file == name) return value;
+    }
+    for (const embedded::File& file : embedded::kernels()) {
+        if (file.name != name) continue;
+        Result<read::Value> value = read::read_toml(file.text, std::string(name) + ".toml");
+        assert(value && "the built-in laws are readable");
+        known.emplace_back(file.name, std::move(*value));
+    }
+    assert(!known.empty() && known.back().first == name && "every law is built in");
+    return known.back().second;
+}
+
+}  // namespace
+
+std::shared_ptr<const ServingKernels> serving_kernels(const Device& device) {
+    auto kernels = std::make_shared<ServingKernels>();
+    const read::Value& products = built_in("products");
+    for (std::size_t i = 1; i < quantization_count; ++i) {
+        std::string_view name = quantizations[i].name;
+        if (static_cast<Quantization>(i) == Quantization::W4A16Mxfp4) name = "int4_wo";
+        if (static_cast<Quantization>(i) == Quantization::W4A8Mxfp4Mxfp8) name = "fp8_block";
+        kernels->products[i] = law_for(device, *products.find(name), product_fields());
+        if (name != quantizations[i].name) kernels->products[i].evidence = Evidence::Assumed;
+    }
+    const read::Value& attention = built_in("attention");
+    for (std::size_t i = 0; i < attention_walks.size(); ++i) {
+        kernels->attention[i] = law_for(device, *attention.find(attention_walks[i]), engine_attention_fields());
+    }
+    return kernels;
+}
+
+}  // namespace tilewright

@@ -1,0 +1,111 @@
+// How the weights of a checkpoint are stored, by the quantization_config of its config.json: gptq, awq, fp8,
+// bitsandbytes, compressed-tensors, modelopt, mxfp4 and what vLLM reads besides. Keys are those of each tool's own
+// documentation.
+#include "quantity/suggest.h"
+#include "read/hugging_face.h"
+
+namespace tilewright::read {
+namespace {
+
+std::string word_of(const Value* table, std::string_view key) {
+    const Value* value = table == nullptr ? nullptr : table->find(key);
+    const std::string* text = value == nullptr ? nullptr : value->as<std::string>();
+    return text == nullptr ? "" : *text;
+}
+
+std::int64_t whole_of(const Value* table, std::string_view key, std::int64_t fallback) {
+    const Value* value = table == nullptr ? nullptr : table->find(key);
+    const std::int64_t* number = value == nullptr ? nullptr : value->as<std::int64_t>();
+    return number == nullptr ? fallback : *number;
+}
+
+bool is_set(const Value& table, std::string_view key) {
+    const Value* value = table.find(key);
+    return value != nullptr && value->as<bool>() != nullptr && *value->as<bool>();
+}
+
+bool is_there(const Value& table, std::string_view key) {
+    const Value* value = table.find(key);
+    return value != nullptr && value->as<Null>() == nullptr;
+}
+
+std::optional<Format> integers(std::int64_t bits) {
+    if (bits == 4) return Format::Int4;
+    return bits == 8 ? std::optional(Format::Int8) : std::nullopt;
+}
+
+/// One of the schemes of compressed-tensors: so many bits, float or int, scaled by tensor, channel, block or group.
+std::optional<Format> scheme(const Value* table) {
+    const std::int64_t bits = whole_of(table, "num_bits", 0), group = whole_of(table, "group_size", 0);
+    const std::string strategy = word_of(table, "strategy");
+    if (word_of(table, "type") != "float") return integers(bits);
+    if (bits == 4) return group == 16 ? Format::Nvfp4 : Format::Mxfp4;
+    if (bits != 8) return std::nullopt;
+    if (strategy == "block") return Format::Fp8Block;
+    return strategy == "channel" || strategy == "token" ? Format::Fp8Row : Format::Fp8;
+}
+
+/// The first of the groups that a file names; others are seldom of another format.
+Formats compressed(const Value& config) {
+    Formats formats;
+    const Value* groups = config.find("config_groups");
+    const Object* named = groups == nullptr ? nullptr : groups->as<Object>();
+    if (named == nullptr || named->empty()) return formats;
+    const Value& first = named->front().value;
+    formats.weights = scheme(first.find("weights"));
+    if (formats.weights && is_there(first, "input_activations")) {
+        formats.activations = scheme(first.find("input_activations"));
+        if (formats.activations == Format::Int8) formats.weights = Format::Int8Sq;
+        if (!quantization_of(*formats.weights, formats.activations)) formats.activations.reset();
+    } else if (formats.weights) {
+        formats.activations = Format::Bf16;
+    }
+    if (is_there(config, "kv_cache_scheme")) formats.kv = Format::Fp8;
+    return formats;
+}
+
+/// NVIDIA's Model Optimizer.
+Formats optimized(const Value& config) {
+    Formats formats;
+    const std::string algorithm = word_of(&config, "quant_algo");
+    if (algorithm.starts_with("FP8")) formats.weights = Format::Fp8;
+    if (algorithm.starts_with("NVFP4")) formats.weights = Format::Nvfp4;
+    if (algorithm.starts_with("W4A16")) formats.weights = Format::Int4;
+    if (algorithm.starts_with("W8A16")) formats.weights = Format::Int8;
+    if (algorithm == "INT8_SQ" || algorithm.starts_with("W8A8")) formats.weights = Format::Int8Sq;
+    if (word_of(&config, "kv_cache_quant_algo") == "FP8") formats.kv = Format::Fp8;
+    return formats;
+}
+
+Formats formats_of(const Value& config, const std::string& method) {
+    if (method == "gptq" || method == "awq" || method == "auto-round" || method == "intel/auto-round")
+        return {integers(whole_of(&config, "bits", whole_of(&config, "w_bit", 4)))};
+    if (method == "fp8") return {is_there(config, "weight_block_size") ? Format::Fp8Block : Format::Fp8};
+    if (method == "fbgemm_fp8") return {Format::Fp8Row};
+    if (method == "mxfp4") return {Format::Mxfp4};
+    if (method == "bitsandbytes") {
+        const bool eight = is_set(config, "load_in_8bit") || is_set(config, "_load_in_8bit");
+        return {eight ? Format::Int8 : Format::Int4};
+    }
+    if (method == "compressed-tensors") return compressed(config);
+    if (method == "modelopt") return optimized(config);
+    return {};
+}
+
+}  // namespace
+
+Formats read_formats(const Value& root, std::vector<std::string>& assumed) {
+    const Value* config = root.find("quantization_config");
+    if (config == nullptr) config = root.find("compression_config");
+    if (config == nullptr || config->as<Object>() == nullptr) return {};
+    std::string method = word_of(config, "quant_method");
+    if (method.empty() && is_there(*config, "quant_algo")) method = "modelopt";
+    if (method.empty() && is_there(*config, "config_groups")) method = "compressed-tensors";
+    const Formats formats = formats_of(*config, method);
+    if (!formats.weights) {
+        assumed.push_back("quantization_config " + quoted(method) + " is not known: weights are taken as in 16 bits");
+    }
+    return formats;
+}
+
+}  // namespace tilewright::read
