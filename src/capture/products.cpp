@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "capture/tensors.h"
+#include "ops/mask.h"
 
 namespace tilewright::capture {
 namespace {
@@ -164,11 +165,12 @@ bool lower_attention(const Operands& operands, Kernels& kernels) {
     kernels.push_back(op);
     if (const CapturedTensor* bias = operands.tensor(found->bias)) {  // read once more beside keys and values
         const std::int64_t width = last_size(*bias);
+        const double times = found->pass == AttentionPass::Backward ? lowering::mask_backward : 1.0;
         append_stream(operands,
                       {StreamKind::Pointwise,
                        std::max<std::int64_t>(1, elements(*bias) / width),
                        width,
-                       {distinct_bytes(*bias)},
+                       {distinct_bytes(*bias) * times},
                        {},
                        StreamForm::Eager},
                       kernels);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ops/builder.h"
+#include "ops/mask.h"
 
 namespace tilewright::lowering {
 
@@ -282,10 +283,6 @@ void expand(Builder& b, const Widths& w, const Span& span) {
     sum.writes = share;
     b.backward(sum);
 }
-
-/// A kernel that is given its mask reads it for every head. The backward kernel takes 2.6 times as long over it as a
-/// stream would: torch.compile's steps of Llama and OPT in bench/measured/stopwatch*.jsonl.
-constexpr double mask_backward = 2.6;
 
 void fused(Builder& b, const Widths& w, const Span& span) {
     const Shape& s = b.shape;
