@@ -104,6 +104,7 @@ private:
     Cost burst(const LatentAttention& attention) const;
     Cost burst(const Exchange& exchange) const;
     Cost settled(const Cost& burst) const;
+    double energy_of(Precision precision, double arithmetic_s, double memory_s) const;
     Cost engine(const Attention& attention) const;  ///< by the serving engines' law
     Cost walk(const Attention& attention, const AttentionProfile& kernels) const;
     Cost decode(const Attention& attention, const AttentionProfile& kernels) const;

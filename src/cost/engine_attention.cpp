@@ -111,6 +111,8 @@ Cost Pricer::engine(const Attention& call) const {
     const Bound bound = bound_of(time);
     Cost cost = explanation.finish(bound, law.evidence, law.by_bound[static_cast<std::size_t>(bound)]);
     keep_low(cost, 1.0);
+    const Precision units = call.narrow_cache ? Precision::Fp8 : Precision::Bf16;
+    cost.energy_j = energy_of(units, sizes.arithmetic_us * second, sizes.traffic_us * second);
     cost.waves = time.waves;
     return cost;
 }
