@@ -88,14 +88,15 @@ TEST(Accuracy, StaysWithinItsBounds) {
     if (update && !HasFailure()) write_bounds(bounds);
 }
 
-/// 90% intervals of products hold nine tenths of what nothing was fitted to.
+/// 90% intervals of products hold nine tenths of what nothing was fitted to, and more of what we timed ourselves: they
+/// have room for other people's timings, 11% apart.
 TEST(Accuracy, IntervalsHoldWhatTheySay) {
     for (const auto& [device, lines] : errors_by_device()) {
         for (const ErrorLine& line : lines) {
             if (line.op != "gemm" || line.by != "all") continue;
             const double chance = 2.0 * std::sqrt(0.9 * 0.1 / static_cast<double>(line.points));
             EXPECT_GT(line.inside, 0.87 - chance) << device;
-            EXPECT_LT(line.inside, 0.93 + chance) << device;
+            EXPECT_LT(line.inside, 0.96 + chance) << device;
         }
     }
 }

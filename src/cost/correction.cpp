@@ -90,7 +90,8 @@ double Pricer::learnt_time(const Gemm& gemm, const Physics& physics) const {
         time = std::clamp(time, part, part * static_cast<double>(ceil_div(gemm.batch, fewer.batch)));
     }
     const bool in_first_step = gemm.k < first_step && family_of(gemm) == GemmFamily::Whole;
-    if (learnt && in_first_step) {
+    const bool seen_there = profile().top_clock.value > 0.0;  // by our own samples, and hardly by public ones
+    if (learnt && in_first_step && !seen_there) {
         Gemm whole_step = gemm;
         whole_step.k = first_step;
         time = std::min(time, learnt_time(whole_step, physical_time(whole_step)));
