@@ -32,6 +32,7 @@ Session open_session() {
     return {plain, plain, ""};
 }
 void warn(const Session& /*session*/, std::string_view what) { python::heard().warnings.emplace_back(what); }
+void tell(const Session& /*session*/, std::string_view /*what*/) {}  // a line of progress
 void report(const Session& /*session*/, const Problems& problems) {
     Problems& all = python::heard().problems;
     all.insert(all.end(), problems.begin(), problems.end());

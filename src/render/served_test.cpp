@@ -42,7 +42,7 @@ TEST(Served, JsonHasTheKeysThatScriptsRead) {
 }
 
 TEST(Served, TextPrintsTheFlagsOfItsSteps) {
-    const std::string text = served_text(answer(), {});
+    const std::string text = served_text(answer(), {200, false, true});
     EXPECT_NE(text.find("--phase decode --batch 21 --seq 2250"), std::string::npos) << text;
     EXPECT_NE(text.find("--prompts 1 --prompt-tokens 2000"), std::string::npos) << text;
 }

@@ -30,7 +30,7 @@ def program(words, **options):
 
 
 def said(reply):
-    _, _, problems, warned = reply
+    _, _, _, problems, warned = reply
     return "".join(f"warning: {text}\n" for text in warned) + "".join(f"error: {tw.Problem(*problem)}\n" for problem in problems)
 
 
