@@ -112,7 +112,7 @@ UNKNOWN = """## What a row needs that nobody can know
 | rows | not published | taken as |
 |---|---|---|
 | TensorRT-LLM, in-flight batching | the largest batch, the cache's share of memory, how many tokens a step takes | 2048, 0.95 of what weights leave, 8192; requests as its pages state (30,000 at 128/128 to 1,000 at 22,000 tokens) |
-| TensorRT-LLM 1.0, experts | how experts and attention are split | tensor parallel throughout, unless the row says otherwise |
+| TensorRT-LLM 1.0, experts | how experts and attention are split | tensor parallelism, or every GPU its own requests beside shared experts, whichever gives more |
 | TensorRT-LLM online | concurrency; lengths are means of a data set; what Triton's streaming adds | Poisson arrivals of 500 equal requests; nothing |
 | TensorRT-LLM 0.9, Mistral and Falcon | whether the grouped-query kernel was on | it was |
 | GH200 with tensor parallelism | the link | the data sheet's: one GPU a node, InfiniBand between |

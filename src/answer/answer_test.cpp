@@ -9,6 +9,7 @@
 #include "cost/fixtures.h"
 #include "shape/shape_samples.h"
 #include "tilewright/report.h"
+#include "tilewright/served.h"
 
 namespace tilewright {
 namespace {
@@ -110,6 +111,21 @@ TEST(Predict, SaysWhetherItFits) {
     question.workload.batch = 1024;
     EXPECT_FALSE(predict(question).fits);
     EXPECT_TRUE(predict(question).notes.empty());
+}
+
+TEST(Serving, TheMostThroughputOfExpertsIsThatOfTheBetterSplit) {
+    ServingCase asked{about(deepseek_v2_lite()), 512, 64, {}, {}, ServingMetric::OutputTokS};
+    Workload& work = asked.question.workload;
+    work.phase = Phase::Decode;
+    work.runtime = RuntimeId::Vllm;
+    work.parallel.tp = 8;
+    ServingCase own = asked, batch = asked;
+    own.question.workload.parallel.tp = 1;
+    own.question.workload.parallel.dp = own.question.workload.parallel.ep = 8;
+    const double most = predict_serving(asked).value;
+    EXPECT_GE(most, predict_serving(own).value);
+    batch.batch = 8;
+    EXPECT_LT(predict_serving(batch).value, most) << "a batch is what it is";
 }
 
 TEST(Compare, FindsTheFastestAndEveryComponent) {

@@ -127,11 +127,36 @@ private:
     CacheRoom cache_;
 };
 
+ServingFigure figured(const ServingCase& asked) {
+    Figuring figuring(asked);
+    return figuring.widened(figuring.run());
+}
+
+/// Engines call it tensor parallel too when only the experts are shared and every GPU has requests of its own
+/// (TensorRT-LLM's attention DP, SGLang's DP attention). Empty where a row says how attention is split, or a request's
+/// time is asked.
+std::optional<ServingCase> with_own_requests(const ServingCase& asked) {
+    const Parallelism& split = asked.question.workload.parallel;
+    const bool throughput = asked.metric == ServingMetric::OutputTokS || asked.metric == ServingMetric::OutputTokSGpu ||
+                            asked.metric == ServingMetric::TotalTokS;
+    if (!asked.question.shape.experts || !throughput || asked.batch || asked.rate) return std::nullopt;
+    if (split.tp == 1 || split.dp > 1 || split.ep > 1) return std::nullopt;
+    ServingCase other = asked;
+    Parallelism& own = other.question.workload.parallel;
+    own.dp = own.ep = split.tp;
+    own.tp = 1;
+    if (!validate(other.question.shape, other.question.workload).empty()) return std::nullopt;
+    return other;
+}
+
 }  // namespace
 
 ServingFigure predict_serving(const ServingCase& asked) {
-    Figuring figuring(asked);
-    return figuring.widened(figuring.run());
+    const ServingFigure figure = figured(asked);
+    const std::optional<ServingCase> other = with_own_requests(asked);
+    if (!other) return figure;
+    const ServingFigure most = figured(*other);
+    return most.value > figure.value ? most : figure;
 }
 
 }  // namespace tilewright

@@ -95,6 +95,10 @@ Result<ServingCase> ServingRows::case_of(read::CsvCells& cells) {
     const Result<FoundShape> shape = find_shape(model);
     if (!shape) return shape.problems();
     asked.question.shape = shape->file.shape;
+    if (const auto& experts =
+            asked.question.shape.experts) {  // as many copies as the GPUs have room for in equal parts
+        work.redundant_experts = (work.parallel.ep - experts->count % work.parallel.ep) % work.parallel.ep;
+    }
     const std::string gpu = cells.label("gpu");
     auto device = devices_.find(gpu);
     if (device == devices_.end()) {

@@ -222,7 +222,7 @@ namespace {
 
 /// Of the errors of a graph's kernels, the share that all have in common and that adds up; the rest differs from kernel
 /// to kernel and evens out. Nine in ten steps of the classes of bench/measured/stopwatch*.jsonl that the GPU bounds lie
-/// within, each class judged by the others.
+/// within; chosen on all of those classes.
 constexpr double common_error = 0.3;
 
 void take_interval(GraphCost& cost) {
