@@ -116,7 +116,7 @@ Errors are means of absolute errors, in parts of the measured time: of the step,
 
 Beside them: a *roofline* (the `ideal` runtime's kernels at peak and bandwidth of the data sheet) and a *constant MFU*, the mean of the classes that may set constants, by phase.
 
-Intervals are calibrated over all classes, each judged by the others: nine in ten of a row's times lie inside on the mean of *fit* and *held out*, not in each row.
+Intervals were calibrated on all of these classes together, so that the shares inside show a fit, not a judgement: nine in ten of a row's times lie inside on the mean of *fit* and *held out*, not in each row.
 
 """
 
