@@ -75,7 +75,8 @@ void take_space(const Arguments& arguments, const Question& question, ServeSpace
     std::vector<std::int64_t> gpus;
     take_list(arguments, "--gpus", gpus, problems);
     if (!gpus.empty()) space.gpus = gpus.front();
-    space.most_gpus = std::max<std::int64_t>(8, question.device.node_size);
+    const std::int64_t nodes = arguments.has("--cluster") && arguments.text("--rate") != "max" ? 8 : 1;
+    space.most_gpus = nodes * std::max<std::int64_t>(8, question.device.node_size);
     if (const auto keep = arguments.count("--keep"))
         space.keep = static_cast<std::size_t>(std::max<std::int64_t>(1, *keep));
     if (!space.chunk.empty() && !space.max_batch.empty() && space.chunk.front() < space.max_batch.front()) {

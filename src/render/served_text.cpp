@@ -40,7 +40,7 @@ std::string limits_text(const LatencyLimits& limits) {
     std::string text;
     if (limits.ttft) text += "first token within " + time_text(*limits.ttft);
     if (limits.tpot) text += (text.empty() ? "" : ", ") + ("a token every " + time_text(*limits.tpot));
-    return text.empty() ? "No limits of latency." : fmt::format("Limits at p{}: {}.", digits3(limits.percentile), text);
+    return text.empty() ? "No limits of latency." : fmt::format("Limits at p{:g}: {}.", limits.percentile, text);
 }
 
 std::string quantiles_text(const Quantiles& of) {
