@@ -19,9 +19,10 @@ std::int64_t pairs_up_to(std::int64_t n, std::int64_t w) {
     return n <= w ? n * (n + 1) / 2 : w * (w + 1) / 2 + (n - w) * w;
 }
 
-/// Keys that any query sees: with a window, those of the first query up to those of the last.
+/// Keys that any query sees: with a window, those of the first query up to those of the last. A single one is the last,
+/// whether a mask is asked for or not.
 std::int64_t keys_seen(const Attention& a) {
-    return a.causal && a.window > 0 ? std::min(a.kv_len, a.q_len + a.window - 1) : a.kv_len;
+    return (a.causal || a.q_len == 1) && a.window > 0 ? std::min(a.kv_len, a.q_len + a.window - 1) : a.kv_len;
 }
 
 /// Elements of Q, K, V and the output, together per batch entry.

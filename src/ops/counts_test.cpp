@@ -125,6 +125,17 @@ TEST(AttendedPairs, AreExactAtTheLargestSizes) {
     }
 }
 
+TEST(Counts, ADecodingQueryReadsItsWindowWithOrWithoutAMask) {
+    Attention a{.batch = 2, .heads = 4, .kv_heads = 4, .q_len = 1, .kv_len = 4096, .head_dim = 64, .v_dim = 0};
+    a.window = 128;
+    const auto read = [&](bool causal) {
+        a.causal = causal;
+        return bytes_read({"", Component::Attention, Pass::Forward, 1, a, {}}).value;
+    };
+    EXPECT_EQ(read(false), read(true));
+    EXPECT_EQ(read(true), 2.0 * 2 * 4 * 64 * (1 + 2 * 128));
+}
+
 TEST(Counts, OfAttentionBackwardAreFiveProductsToTwo) {
     Attention a{.batch = 2, .heads = 4, .kv_heads = 4, .q_len = 128, .kv_len = 128, .head_dim = 64, .v_dim = 0};
     const Op forward{"", Component::Attention, Pass::Forward, 1, a, {}};
