@@ -83,7 +83,7 @@ test("dragging a slider, and what each movement takes", async () => {
 
 /// The largest models of each kind, or with TILEWRIGHT_ALL_MODELS all of them. The machine may be busy: the least of many
 /// movements is what the page takes.
-test("under 30 ms from input to picture while dragging, for the training step of any model", async () => {
+test("a picture follows its slider within 150 ms on a busy machine, and says what it took", async () => {
   const opened = await open("#model=gpt2&gpu=h200");
   const {page} = opened;
   const models = program(["models", "--json"]).models.map(each => each.name);
