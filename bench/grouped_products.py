@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times the grouped products of routed experts on this GPU, one JSON line each: torch._grouped_mm in bf16, torch._scaled_grouped_mm
 in fp8 (a scale a row), and a product for each expert in turn. A CUDA graph of each is replayed until its clock has settled; weights
-are larger than L2. What fails is a line with its error.
+are larger than L2. What fails is a line with its error; a fault of the device ends the run, with what was timed before it kept.
 
     python3 bench/grouped_products.py grouped.jsonl
 """
@@ -87,6 +87,8 @@ def main():
                         line["error"] = str(error).splitlines()[0][:200]
                     out.write(json.dumps(line) + "\n")
                     out.flush()
+                    if "device-side assert" in line.get("error", ""):
+                        sys.exit(f"{way}, {experts} experts of {rows} rows: {line['error']}")
                     torch.cuda.empty_cache()
 
 

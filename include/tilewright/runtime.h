@@ -183,12 +183,11 @@ struct MemoryBeside {
 
 /// What an engine that batches continuously is set to, unless told otherwise; docs/serving.md.
 struct Engine {
-    double memory_share = 1;         ///< of the GPU's memory, for weights, activations and the cache together
-    double free_share = 1;           ///< of what these leave, for the cache
-    std::int64_t block = 16;         ///< tokens of a block of the cache
-    std::int64_t max_batch = 256;    ///< sequences of a step
-    std::int64_t chunk = 8192;       ///< tokens of a step, prompts included
-    std::int64_t graph_batch = 512;  ///< largest batch whose decoding step is replayed as a graph
+    double memory_share = 1;       ///< of the GPU's memory, for weights, activations and the cache together
+    double free_share = 1;         ///< of what these leave, for the cache
+    std::int64_t block = 16;       ///< tokens of a block of the cache
+    std::int64_t max_batch = 256;  ///< sequences of a step
+    std::int64_t chunk = 8192;     ///< tokens of a step, prompts included
     Seconds prompt_step, step;  ///< that the GPU waits between steps: for one with prompts, for one that decodes only
     Seconds sequence;           ///< the same, for each sequence of the step
     double spread = 1;          ///< within which 90% of published figures lie beside their kernels' own interval

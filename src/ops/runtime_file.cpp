@@ -244,10 +244,8 @@ private:
     }
 
     void engine(Engine& engine) {
-        const std::pair<std::string_view, std::int64_t Engine::*> counts[] = {{"block_tokens", &Engine::block},
-                                                                              {"max_batch", &Engine::max_batch},
-                                                                              {"chunk_tokens", &Engine::chunk},
-                                                                              {"graph_batch", &Engine::graph_batch}};
+        const std::pair<std::string_view, std::int64_t Engine::*> counts[] = {
+            {"block_tokens", &Engine::block}, {"max_batch", &Engine::max_batch}, {"chunk_tokens", &Engine::chunk}};
         each("engine.", [&](std::string_view key, const RuntimeEntry& entry) {
             const double value = number(entry.value).value_or(0);
             if (key == "memory_share" || key == "free_share") {

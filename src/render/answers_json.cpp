@@ -242,7 +242,7 @@ std::string runtimes_json(const std::vector<ListedRuntime>& runtimes) {
             json.key("engine").object().field("memory_share", engine->memory_share);
             json.field("free_share", engine->free_share).field("block_tokens", engine->block);
             json.field("max_batch", engine->max_batch).field("chunk_tokens", engine->chunk);
-            json.field("graph_batch", engine->graph_batch).field("prompt_step_s", engine->prompt_step.value);
+            json.field("prompt_step_s", engine->prompt_step.value);
             json.field("step_s", engine->step.value).field("sequence_s", engine->sequence.value);
             json.field("spread", engine->spread).end();
         }
