@@ -164,6 +164,10 @@ def time_generate(gpu, run):
                                   "clock_mhz": statistics.median(long[1] for long, _ in pairs)}
 
 
+def random_ids(gpu, model, batch, length):
+    return gpu.torch.randint(model.config.vocab_size, (batch, length), device=gpu.name)
+
+
 class Subject:
     """The model that is on the device, kept from one case to the next where both want the same."""
 
@@ -191,9 +195,7 @@ class Subject:
         return self.model
 
     def ids(self, case, length):
-        torch = self.gpu.torch
-        words = self.model.config.vocab_size
-        return torch.randint(words, (case["batch"], length), device=self.gpu.name)
+        return random_ids(self.gpu, self.model, case["batch"], length)
 
 
 def train_step(gpu, model, ids, case):
@@ -233,6 +235,14 @@ def plain_step(case):
     return make[case["phase"]](PLAIN[case["model"]] | {"batch": case["batch"], "seq": case["seq"]}, compiled=False)
 
 
+def facts_of(model, case):
+    return {"class": type(model).__name__, "config": MODELS[case["model"]][1], "role": role(case["model"]),
+            "parameters": sum(weight.numel() for weight in model.parameters()),
+            "tensors": sum(1 for _ in model.parameters()),
+            "attention": getattr(model.config, "_attn_implementation", None),
+            "experts": getattr(model.config, "_experts_implementation", None)}
+
+
 def measure(gpu, subject, case, busy):
     """The fields that a case's line adds."""
     take, take_generate = (busy_of_steps, busy_of_generate) if busy else (time_steps, time_generate)
@@ -242,11 +252,7 @@ def measure(gpu, subject, case, busy):
         gpu.clean()
         return line | {"shape": PLAIN[case["model"]]}
     model = subject.take(case)
-    facts = {"class": type(model).__name__, "config": MODELS[case["model"]][1], "role": role(case["model"]),
-             "parameters": sum(weight.numel() for weight in model.parameters()),
-             "tensors": sum(1 for _ in model.parameters()),
-             "attention": getattr(model.config, "_attn_implementation", None),
-             "experts": getattr(model.config, "_experts_implementation", None)}
+    facts = facts_of(model, case)
     model.train(case["phase"] == "train")
     if case["phase"] == "decode":
         prompt = case["seq"] - LONG
