@@ -11,7 +11,7 @@
 #include <map>
 
 #include "bench/committed_samples.h"
-#include "tilewright/driver.h"
+#include "tilewright/fit.h"
 
 namespace {
 

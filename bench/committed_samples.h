@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/observations.h"
+#include "cli/learn.h"
 #include "tilewright/read.h"
 
 namespace tilewright::bench {

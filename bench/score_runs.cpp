@@ -7,7 +7,7 @@
 #include <map>
 
 #include "files/input.h"
-#include "read/runs.h"
+#include "read/files.h"
 #include "tilewright/cluster.h"
 #include "tilewright/names.h"
 #include "tilewright/plan.h"

@@ -6,14 +6,14 @@
 #include <cmath>
 #include <cstdio>
 
-#include "cli/observations.h"
+#include "cli/learn.h"
 #include "tilewright/read.h"
 
 namespace {
 
 using namespace tilewright;
 
-struct Target {
+struct Receiver {
     Device device;
     std::vector<Observation> seen;
 };
@@ -28,7 +28,7 @@ double reach(const Judged& one) {
     return std::max({1.0, one.cost.low.value / one.measured_s, one.measured_s / one.cost.high.value});
 }
 
-void print(const std::string& from, const Profile& carried, const Target& target, std::string_view op) {
+void print(const std::string& from, const Profile& carried, const Receiver& target, std::string_view op) {
     const Judge judge(target.seen, target.device, carried);
     std::vector<double> errors, logs, reaches;
     for (Split split : {Split::Fitted, Split::HeldOut}) {
@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
             return std::fputs("usage: transfer_report DEVICE=FILE…\n", stderr), 2;
         auto seen = cli::read_observations(word.substr(equals + 1));
         if (!seen) return std::fprintf(stderr, "%s: %s\n", argv[i], seen.problems()[0].what.c_str()), 2;
-        const Target target{*device, std::move(*seen)};
+        const Receiver target{*device, std::move(*seen)};
         const Profile left_out = unmeasured_profile(target.device);
         const std::string carried_from =
             left_out.carried_from.empty() ? "data sheet" : "(" + left_out.carried_from + ")";

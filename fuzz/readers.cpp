@@ -7,13 +7,11 @@
 #include <string_view>
 
 #include "device/residual_fields.h"
-#include "read/baseline.h"
 #include "read/bulk.h"
 #include "read/capture_file.h"
 #include "read/document.h"
 #include "read/files.h"
 #include "read/gzip.h"
-#include "read/runs.h"
 #include "tilewright/read.h"
 
 namespace {

@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/profile_pair.h"
+#include "cli/learn.h"
 #include "read/files.h"
 #include "tilewright/read.h"
 

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "files/input.h"
-#include "read/runs.h"
+#include "read/files.h"
 #include "tilewright/plan.h"
 #include "tilewright/read.h"
 

@@ -51,15 +51,13 @@ const std::map<std::string, Names> may_include = {
 
 /// The stage each public header belongs to, where it is not the folder of its own name.
 const std::map<std::string, std::string> stage_of_header = {
-    {"result", "quantity"}, {"workload", "shape"},    {"serving_kernels", "device"},
-    {"names", "shape"},     {"format", "shape"},      {"correction", "device"},
-    {"profile", "device"},  {"figure", "experiment"}, {"captured", "answer"},
-    {"cluster", "device"},  {"report", "answer"},     {"runtime", "ops"},
-    {"codec", "ops"},       {"engine_ops", "ops"},    {"engine_kernels", "device"},
-    {"model_flops", "ops"}, {"host", "timeline"},     {"reproduce", "experiment"},
-    {"place", "quantity"},  {"gate", "answer"},       {"memory", "ops"},
-    {"positions", "shape"}, {"prove", "answer"},      {"gpus", "answer"},
-    {"load", "quantity"},   {"served", "answer"},     {"driver", "fit"},
+    {"result", "quantity"}, {"workload", "shape"},       {"serving_kernels", "device"},
+    {"names", "shape"},     {"format", "shape"},         {"correction", "device"},
+    {"profile", "device"},  {"figure", "experiment"},    {"captured", "answer"},
+    {"cluster", "device"},  {"report", "answer"},        {"runtime", "ops"},
+    {"codec", "ops"},       {"engine_ops", "ops"},       {"engine_kernels", "device"},
+    {"host", "timeline"},   {"reproduce", "experiment"}, {"gate", "answer"},
+    {"memory", "ops"},      {"load", "quantity"},        {"served", "answer"},
 };
 
 /// The folders that may see a third-party library, by how its include begins.

@@ -2,19 +2,18 @@
 // refused in words, as any other bad input is.
 #include "platform.h"
 
+#include "cli/catalogue.h"
 #include "cli/files.h"
 #include "cli/host.h"
 #include "cli/interrupt.h"
-#include "cli/local.h"
-#include "cli/operands.h"
 #include "cli/options.h"
 #include "cli/progress.h"
-#include "cli/search_threads.h"
+#include "cli/search.h"
 #include "cli/verb.h"
 #include "cli/write_configs.h"
 #include "files/output.h"
 #include "read/gzip.h"
-#include "render/problems.h"
+#include "render/style.h"
 
 /// A module has one thread, which never ends.
 extern "C" int __cxa_thread_atexit(void (*)(void*), void*, void*) { return 0; }

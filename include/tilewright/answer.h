@@ -5,12 +5,14 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "tilewright/codec.h"
 #include "tilewright/cost.h"
 #include "tilewright/host.h"
 #include "tilewright/lint.h"
@@ -202,5 +204,57 @@ struct ServingAnswer {
     Serving serving;
 };
 ServingAnswer serve(const Question& question, const ServingSpace& space = {});
+
+/// A proposal of the search as a promise that a GPU can check.
+struct Promise {
+    std::string kind;  ///< "baseline", "one knob", …
+    Prediction prediction;
+    Candidate proposed;        ///< speed-up, size and loss against the baseline; nothing changed in the baseline's own
+    bool recommended = false;  ///< what the search recommends
+};
+
+struct Proof {
+    std::vector<Promise> promises;  ///< the baseline first
+    bool compiled = false;          ///< by torch.compile
+};
+
+/// Why the plain PyTorch program cannot be what is asked: another phase or runtime, several GPUs, experts, latent
+/// attention, windows, ALiBi.
+Problems cannot_prove(const SearchQuestion& asked);
+
+/// The best of each kind of a search on one GPU, each once, or those problems.
+Result<Proof> prove(const SearchQuestion& asked, const SearchAnswer& answer);
+
+/// One shape on one of several GPUs: which to use, by time, money and energy.
+struct GpuChoice {
+    Prediction prediction;
+    double energy_j_per_token = 0;                   ///< of all GPUs, idle power included
+    Evidence energy_evidence = Evidence::Assumed;    ///< of the power model
+    std::optional<double> price_per_hour;            ///< of one GPU, in whatever currency was given
+    std::optional<double> price_per_million_tokens;  ///< of all GPUs
+};
+
+struct GpuComparison {
+    std::vector<GpuChoice> gpus;  ///< those that hold the model first, then by tokens a second
+    std::string currency;         ///< as it was given; empty for none
+};
+
+/// What one GPU-hour costs, by device name, in a currency that is only repeated.
+struct Prices {
+    std::map<std::string, double> per_hour;
+    std::string currency;
+};
+
+/// The questions differ in their device alone; each must fit.
+GpuComparison compare_gpus(std::span<const Question> questions, const Prices& prices);
+
+/// A row of a bulk file, priced: a kernel or a layer as the GPU takes it, a model as a stopwatch shows it.
+struct RowPrice {
+    Cost cost;
+    std::int64_t params = 0;  ///< of a layer or a model, as what follows
+    Flops flops;
+    Bytes memory;
+};
+RowPrice price_row(const Described& row, const Pricer& pricer);
 
 }  // namespace tilewright

@@ -4,9 +4,11 @@
 
 #include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "tilewright/cost.h"
+#include "tilewright/device.h"
 #include "tilewright/sample.h"
 
 namespace tilewright {
@@ -84,5 +86,15 @@ enum class Split { Fitted, HeldOut };
 
 /// The price of an observation under its own clock.
 Cost price_of(const Observation& observation, const Pricer& sustained);
+
+/// A driver's name for a GPU as the name of a file: "NVIDIA GeForce RTX 4090" is rtx-4090.
+std::string plain_name(std::string_view driver_name);
+
+/// The device that a run's facts describe (docs/samples.md): units, clocks, memory, bus, caches, power limit. Peaks
+/// follow from what a unit of its compute capability does in a cycle. Facts that are missing are problems.
+Result<Device> device_of_facts(const Fields& facts);
+
+/// Raises peaks and bandwidth to what kernels were seen to reach, where that is more than the facts say.
+void raise_to_seen(Device& device, const std::vector<Sample>& samples);
 
 }  // namespace tilewright

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tilewright/answer.h"
-#include "tilewright/place.h"
+#include "tilewright/result.h"
 
 namespace tilewright {
 

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "tilewright/cluster.h"
-#include "tilewright/place.h"
 #include "tilewright/profile.h"
 #include "tilewright/result.h"
 #include "tilewright/runtime.h"

@@ -1,10 +1,12 @@
 // How a shape is run: phase, sizes, precision, parallelism, and which software launches the kernels.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "tilewright/format.h"
 #include "tilewright/result.h"
+#include "tilewright/shape.h"
 
 namespace tilewright {
 
@@ -150,5 +152,17 @@ double cache_bytes(const Workload& workload);
 /// Every reason why the workload cannot exist, `where` set to the field's name; empty when it can. Sizes, the tokens of
 /// a micro-batch and the number of GPUs are limited to 2^31.
 Problems validate(const Workload& workload);
+
+/// Tokens for which a table of learned positions has no rows.
+inline std::int64_t missing_positions(const Shape& shape, const Workload& workload) {
+    if (shape.positions != Positions::Learned || shape.position_rows == 0) return 0;
+    return std::max<std::int64_t>(0, std::max(workload.seq, workload.kv_len) - shape.position_rows);
+}
+
+/// Tokens of a sequence unless said otherwise: as many as usual, but no more than there are positions for.
+inline std::int64_t usual_length(const Shape& shape) {
+    const Workload usual;
+    return usual.seq - missing_positions(shape, usual);
+}
 
 }  // namespace tilewright

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "tilewright/model_flops.h"
+#include "tilewright/ops.h"
 
 namespace tilewright {
 namespace {

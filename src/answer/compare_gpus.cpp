@@ -2,7 +2,7 @@
 // the clock.
 #include <algorithm>
 
-#include "tilewright/gpus.h"
+#include "tilewright/answer.h"
 
 namespace tilewright {
 namespace {

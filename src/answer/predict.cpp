@@ -2,9 +2,9 @@
 #include <algorithm>
 
 #include "answer/priced.h"
-#include "tilewright/model_flops.h"
-#include "tilewright/positions.h"
+#include "tilewright/ops.h"
 #include "tilewright/profile.h"
+#include "tilewright/workload.h"
 
 namespace tilewright {
 namespace {

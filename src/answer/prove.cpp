@@ -1,4 +1,4 @@
-#include "tilewright/prove.h"
+#include "tilewright/answer.h"
 
 #include <algorithm>
 

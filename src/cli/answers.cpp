@@ -1,11 +1,8 @@
 // The verbs that look at a shape: `predict`, `compare` and `advise`.
 #include "render/answers.h"
-#include "cli/bulk.h"
-#include "cli/captured.h"
-#include "cli/compare_gpus.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
-#include "cli/search_threads.h"
+#include "cli/search.h"
 #include "cli/verb.h"
 #include "files/output.h"
 #include "render/report.h"

@@ -1,22 +1,22 @@
 // The loop over a bulk file. The output is opened before the first row is read; a run that is cut off leaves the rows
 // priced so far in a file of their own.
-#include "cli/bulk.h"
+#include "cli/verb.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <functional>
 #include <map>
 
-#include "cli/bulk_columns.h"
 #include "cli/bulk_serving.h"
 #include "cli/catalogue.h"
 #include "cli/files.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/progress.h"
-#include "cli/run.h"
+#include "cli/terminal.h"
 #include "files/output.h"
 #include "read/bulk.h"
+#include "render/csv.h"
 
 namespace tilewright::cli {
 namespace {
@@ -30,11 +30,45 @@ std::size_t cells_in(std::string_view row) {
            }));
 }
 
-const BulkColumns* find_kind(std::string_view name) {
-    for (const BulkColumns& kind : bulk_columns()) {
-        if (kind.kind == name) return &kind;
+/// A kind of file of ops, and the columns that are added to its rows. Times are in microseconds.
+struct BulkKind {
+    std::string_view name;
+    std::string_view added;
+};
+constexpr std::string_view kernel_added = "predicted_us,low_us,high_us,bound,evidence";
+constexpr std::string_view stack_added = "predicted_us,low_us,high_us,params,flops,memory_bytes,evidence";
+constexpr BulkKind bulk_kinds[] = {{"gemm", "predicted_us,low_us,high_us,bound,tile_m,tile_n,waves,evidence"},
+                                   {"attention", "predicted_us,low_us,high_us,bound,waves,evidence"},
+                                   {"layer", stack_added},
+                                   {"model", stack_added},
+                                   {"moe", kernel_added},
+                                   {"mla", kernel_added},
+                                   {"alltoall", kernel_added},
+                                   {"collective", kernel_added}};
+
+const BulkKind* find_kind(std::string_view name) {
+    for (const BulkKind& kind : bulk_kinds) {
+        if (kind.name == name) return &kind;
     }
     return nullptr;
+}
+
+void append_price(std::string& line, const BulkKind& kind, const RowPrice& price) {
+    const Cost& cost = price.cost;
+    for (const Seconds time : {cost.time, cost.low, cost.high}) render::append_rounded(line, in_microseconds(time));
+    if (kind.added == stack_added) {
+        render::append_field(line, price.params);
+        render::append_field(line, price.flops.value);
+        render::append_field(line, price.memory.value);
+    } else {
+        render::append_field(line, name_of(cost.bound));
+    }
+    if (kind.name == "gemm") {
+        render::append_field(line, std::int64_t{cost.tile_m});
+        render::append_field(line, std::int64_t{cost.tile_n});
+    }
+    if (kind.name == "gemm" || kind.name == "attention") render::append_rounded(line, cost.waves);
+    render::append_field(line, name_of(cost.evidence));
 }
 
 /// Appends the added columns to a row, or says what is wrong with it.
@@ -178,23 +212,23 @@ private:
 };
 
 /// A file of kernels, layers or models on one GPU.
-Result<int> predict_kinds(const Arguments& arguments, const BulkColumns& kind, const std::string& bytes, Bulk& bulk) {
+Result<int> predict_kinds(const Arguments& arguments, const BulkKind& kind, const std::string& bytes, Bulk& bulk) {
     const Result<FoundDevice> device = device_of(arguments);
     if (!device) return device.problems();
-    const Profile& profile = device->profile;
-    BulkContext context{Pricer(device->device, profile, Clock::Sustained),
-                        Pricer(device->device, profile, Clock::Burst), Workload{}};
-    apply_workload_flags(arguments, context.defaults);
-    const Result<read::BulkFile> file = read::read_bulk(bytes, *arguments.text("--from"), *find_op_kind(kind.kind));
+    const Pricer sustained(device->device, device->profile, Clock::Sustained);
+    const Pricer burst(device->device, device->profile, Clock::Burst);
+    Workload defaults;
+    apply_workload_flags(arguments, defaults);
+    const Result<read::BulkFile> file = read::read_bulk(bytes, *arguments.text("--from"), *find_op_kind(kind.name));
     if (!file) return file.problems();
     NamedRuntimes runtimes(*file);
     bulk.price = [&](const read::CsvRow& row, std::string& line) -> Problems {
-        Result<Described> described = runtimes.read(row, context.defaults);
+        Result<Described> described = runtimes.read(row, defaults);
         if (!described) return described.problems();
         if (Stack* stack = std::get_if<Stack>(&described->work); stack != nullptr) {
             run_by(stack->workload, stack->workload.runtime, arguments);
         }
-        kind.price(*described, context, line);
+        append_price(line, kind, price_row(*described, described->clock == Clock::Burst ? burst : sustained));
         return {};
     };
     return bulk.run(file->table);
@@ -214,7 +248,7 @@ Result<int> predict_loads(const Arguments& arguments, const std::string& bytes, 
 
 Result<int> predict_in_bulk(const Arguments& arguments, Session& session) {
     const std::string& name = arguments.operands[0];
-    const BulkColumns* kind = find_kind(name);
+    const BulkKind* kind = find_kind(name);
     if (!is_bulk_kind(name)) {
         return Problem{name, 0, "is no kind of bulk file",
                        "use gemm, attention, moe, mla, alltoall, collective, layer, model or serving"};

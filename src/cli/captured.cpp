@@ -1,5 +1,5 @@
 // `predict GRAPH.json`: what was recorded is not for flags to change.
-#include "cli/captured.h"
+#include "cli/verb.h"
 
 #include <memory>
 

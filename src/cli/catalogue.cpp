@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "cli/files.h"
-#include "cli/local.h"
 #include "quantity/printable.h"
 #include "quantity/suggest.h"
 #include "read/files.h"

@@ -1,7 +1,6 @@
-#include "cli/compare_gpus.h"
+#include "cli/verb.h"
 
 #include "cli/options.h"
-#include "cli/verb.h"
 #include "render/answers.h"
 
 namespace tilewright::cli {

@@ -30,4 +30,8 @@ std::vector<std::string> user_names(const std::string& folder_name);
 /// The file that adds or overrides `name`; empty when there is none.
 std::string user_file(const std::string& folder_name, const std::string& name);
 
+/// Files that the patterns among `operands` name, sorted, in place of each; `**` goes through folders. A pattern that
+/// names nothing is a problem. Paths lose a leading "./".
+Result<std::vector<std::string>> expand_patterns(const std::vector<std::string>& operands);
+
 }  // namespace tilewright::cli

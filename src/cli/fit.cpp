@@ -3,7 +3,6 @@
 
 #include "cli/learn.h"
 #include "cli/options.h"
-#include "cli/profile_pair.h"
 #include "cli/verb.h"
 #include "files/output.h"
 #include "measure/options.h"

@@ -4,7 +4,7 @@
 #include <unistd.h>
 #include <csignal>
 
-#include "cli/run.h"
+#include "cli/terminal.h"
 #include "files/output.h"
 
 namespace tilewright::cli {

@@ -5,8 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "fit/judge.h"
 #include "render/answers.h"
 #include "tilewright/fit.h"
+#include "tilewright/profile.h"
+#include "tilewright/result.h"
 
 namespace tilewright::cli {
 
@@ -31,5 +34,20 @@ Result<std::vector<Learnt>> learn(const LearnTask& task);
 
 /// Writes the profile to `path`, or where predictions find it, with its data sheet where that is its own; the file.
 Result<std::string> install(const Learnt& learnt, const std::string& path = "");
+
+inline constexpr std::string_view constants_ending = ".toml";
+
+/// The two files of a profile: writes the constants to `path`, which ends in .toml, and the residual beside them.
+/// Whatever interrupts it, the constants that are there name a residual that is theirs.
+Problems write_profile(const Profile& profile, const std::string& device, const std::string& path);
+
+/// A file of samples, compressed or not.
+Result<SampleFile> read_sample_file(const std::string& path);
+
+/// The kernels of a file: JSON Lines of samples, or CSV of products or attention with a column latency_us.
+Result<std::vector<Observation>> read_observations(const std::string& path);
+
+/// The layers of a file of samples, lowered; `source` is what their groups begin with.
+Result<std::vector<TimedLayer>> read_layers(const std::string& path, const std::string& source);
 
 }  // namespace tilewright::cli

@@ -2,13 +2,12 @@
 #include <algorithm>
 
 #include "cli/files.h"
-#include "cli/operands.h"
 #include "cli/options.h"
 #include "cli/verb.h"
 #include "files/output.h"
 #include "quantity/suggest.h"
-#include "read/baseline.h"
 #include "read/embedded.h"
+#include "read/files.h"
 #include "render/answers.h"
 #include "render/gate.h"
 

@@ -1,4 +1,4 @@
-#include "cli/local.h"
+#include "cli/catalogue.h"
 
 #include <filesystem>
 #include <fstream>
@@ -6,7 +6,7 @@
 #include "cli/files.h"
 #include "files/output.h"
 #include "read/document.h"
-#include "tilewright/driver.h"
+#include "tilewright/fit.h"
 #include "tilewright/read.h"
 
 namespace tilewright::cli {

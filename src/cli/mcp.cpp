@@ -10,14 +10,14 @@
 #include <deque>
 
 #include "cli/interrupt.h"
-#include "cli/mcp_child.h"
+#include "cli/mcp.h"
 #include "cli/options.h"
-#include "cli/search_threads.h"
+#include "cli/search.h"
 #include "cli/verb.h"
 #include "files/output.h"
 #include "quantity/suggest.h"
 #include "render/json.h"
-#include "render/problems.h"
+#include "render/style.h"
 
 namespace tilewright::cli {
 namespace {

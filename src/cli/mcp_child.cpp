@@ -1,4 +1,4 @@
-#include "cli/mcp_child.h"
+#include "cli/mcp.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -14,7 +14,7 @@
 #include <cstring>
 #include <utility>
 
-#include "cli/run.h"
+#include "cli/terminal.h"
 #include "files/output.h"
 
 namespace tilewright::cli {

@@ -1,4 +1,4 @@
-#include "cli/mcp_tools.h"
+#include "cli/mcp.h"
 
 #include <algorithm>
 #include <array>

@@ -1,5 +1,5 @@
 // Formats of a question: those its checkpoint has, and what the device makes of them.
-#include "cli/number_formats.h"
+#include "cli/options.h"
 
 namespace tilewright::cli {
 namespace {

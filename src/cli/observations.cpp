@@ -1,4 +1,4 @@
-#include "cli/observations.h"
+#include "cli/learn.h"
 
 #include <algorithm>
 

@@ -7,8 +7,7 @@
 
 #include "cli/files.h"
 #include "cli/host.h"
-#include "cli/number_formats.h"
-#include "tilewright/positions.h"
+#include "tilewright/workload.h"
 
 namespace tilewright::cli {
 namespace {

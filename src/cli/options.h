@@ -9,6 +9,7 @@
 #include "cli/catalogue.h"
 #include "cli/terminal.h"
 #include "tilewright/answer.h"
+#include "tilewright/served.h"
 
 namespace tilewright::cli {
 
@@ -18,10 +19,10 @@ FlagGroup serving_workload_flags();  ///< the same, with a load among the phases
 FlagGroup shape_flags();
 FlagGroup output_flags();  ///< --json and --help
 
-/// Sets what the flags say; values are checked later, by `validate`.
 /// By this software, with the master weights that it trains with unless --master says otherwise.
 void run_by(Workload& workload, RuntimeId runtime, const Arguments& arguments);
 
+/// Sets what the flags say; values are checked later, by `validate`.
 void apply_workload_flags(const Arguments& arguments, Workload& workload);
 
 /// Overrides dimensions and switches; the name grows by the flags used, so that it stays a command line.
@@ -59,5 +60,24 @@ struct Asked {
 /// A question for each shape, none with a misfit; or the problems of all, each once.
 Result<std::vector<Question>> make_questions(const Arguments& arguments, const std::vector<Asked>& shapes,
                                              const Session& session);
+
+/// As the checkpoint is stored, when it is served and nothing else is asked for.
+void take_formats(const Arguments& arguments, const Formats& stored, Question& question);
+
+/// A mode or format that the device lacks is a problem, or a warning that says what it runs as.
+Problems check_formats(const Question& question, const Session& session);
+
+FlagGroup load_flags();  ///< of `plan --phase serve`
+
+/// Whether --phase serve is asked for.
+bool serves_load(const Arguments& arguments);
+
+/// A problem for each of `flags` that is given.
+Problems refuse_flags(const Arguments& arguments, std::span<const char* const> flags, const std::string& when);
+
+/// Flags that a load has no use for, or those of a load without one.
+Problems check_load_flags(const Arguments& arguments);
+
+Result<ServeQuestion> serve_question(const Arguments& arguments, Question question);
 
 }  // namespace tilewright::cli

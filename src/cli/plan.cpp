@@ -3,10 +3,8 @@
 #include <cmath>
 
 #include "cli/options.h"
-#include "cli/serve.h"
 #include "cli/verb.h"
 #include "render/answers.h"
-#include "render/served.h"
 
 namespace tilewright::cli {
 namespace {

@@ -8,10 +8,10 @@
 #include <filesystem>
 #include <thread>
 
+#include "cli/catalogue.h"
 #include "cli/files.h"
 #include "cli/host.h"
 #include "cli/learn.h"
-#include "cli/local.h"
 #include "cli/options.h"
 #include "cli/verb.h"
 #include "files/output.h"

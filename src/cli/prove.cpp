@@ -7,7 +7,6 @@
 
 #include "cli/options.h"
 #include "cli/search.h"
-#include "cli/search_threads.h"
 #include "cli/verb.h"
 #include "files/output.h"
 #include "render/answers.h"

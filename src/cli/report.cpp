@@ -4,14 +4,12 @@
 
 #include "cli/interrupt.h"
 #include "cli/options.h"
-#include "cli/search_threads.h"
-#include "cli/serve.h"
+#include "cli/search.h"
 #include "cli/verb.h"
 #include "files/output.h"
 #include "quantity/suggest.h"
 #include "render/answers.h"
 #include "render/report.h"
-#include "render/served.h"
 
 namespace tilewright::cli {
 namespace {

@@ -1,12 +1,10 @@
 // Dispatch: find the verb, check what was typed, run, deliver.
-#include "cli/run.h"
+#include "cli/terminal.h"
 
 #include <algorithm>
 
 #include "cli/catalogue.h"
 #include "cli/host.h"
-#include "cli/local.h"
-#include "cli/shell_pages.h"
 #include "cli/verb.h"
 #include "quantity/suggest.h"
 

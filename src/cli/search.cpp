@@ -6,8 +6,6 @@
 
 #include "cli/interrupt.h"
 #include "cli/options.h"
-#include "cli/search_options.h"
-#include "cli/search_threads.h"
 #include "cli/verb.h"
 #include "cli/write_configs.h"
 #include "render/answers.h"

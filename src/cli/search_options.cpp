@@ -1,6 +1,6 @@
 // Parsing of ranges, lists, sizes with a tolerance, and names of dimensions; `options_of` (search.h) says what they
 // mean together.
-#include "cli/search_options.h"
+#include "cli/search.h"
 
 #include <algorithm>
 #include <cctype>

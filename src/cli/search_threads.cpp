@@ -1,4 +1,4 @@
-#include "cli/search_threads.h"
+#include "cli/search.h"
 
 #include <algorithm>
 #include <atomic>

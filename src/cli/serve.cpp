@@ -1,11 +1,10 @@
 // `plan --phase serve`: the flags of a load and its limits, and a file of recorded arrivals.
-#include "cli/serve.h"
+#include "cli/options.h"
 
 #include <cmath>
 
 #include "cli/files.h"
-#include "cli/options.h"
-#include "read/arrivals.h"
+#include "read/files.h"
 
 namespace tilewright::cli {
 namespace {

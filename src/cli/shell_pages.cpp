@@ -1,7 +1,5 @@
 // Completions complete verbs, flags, the words of a choice, and names of models, GPUs and clusters, which the program
 // itself lists; anything else is a file.
-#include "cli/shell_pages.h"
-
 #include "cli/verb.h"
 
 namespace tilewright::cli {

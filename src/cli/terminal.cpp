@@ -10,7 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "render/problems.h"
+#include "render/style.h"
 
 namespace tilewright::cli {
 namespace {

@@ -1,4 +1,5 @@
-// What the two output streams are: a terminal or not, how wide, which characters and colours they show.
+// A run of the program: its exit codes, and what its two output streams are (a terminal or not, how wide, which
+// characters and colours they show).
 #pragma once
 
 #include <string>
@@ -7,6 +8,13 @@
 #include "tilewright/result.h"
 
 namespace tilewright::cli {
+
+// The program's exit codes.
+inline constexpr int exit_fine = 0;
+inline constexpr int exit_findings = 1;  ///< findings at or above the asked level
+inline constexpr int exit_bad_input = 2;
+inline constexpr int exit_device = 3;
+inline constexpr int exit_interrupted = 130;
 
 /// A run of the program: the looks of its two streams and the answer so far.
 struct Session {

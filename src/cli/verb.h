@@ -2,11 +2,11 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "cli/arguments.h"
-#include "cli/run.h"
 #include "cli/terminal.h"
 
 namespace tilewright::cli {
@@ -83,5 +83,22 @@ int run_measure_program(std::span<const std::string> arguments, const Session& s
 
 /// Runs it and waits, what it says going to stderr; its exit code, or that of device trouble when it cannot be run.
 int wait_for_measure_program(const std::vector<std::string>& arguments, const Session& session);
+
+/// `predict KIND --from FILE.csv`: rows in, the same rows out with the prediction's columns added.
+bool is_bulk_kind(std::string_view name);
+Result<int> predict_in_bulk(const Arguments& arguments, Session& session);
+
+/// `predict GRAPH.json`, a file that tilewright_capture wrote.
+bool is_captured(const std::string& operand);
+Result<int> predict_captured(const Arguments& arguments, Session& session);
+
+/// `compare SHAPE --gpu A,B,…`: which GPU to use.
+bool names_several_gpus(const Arguments& arguments);
+Result<int> run_compare_gpus(const Arguments& arguments, Session& session);
+
+/// What a shell and `man` read, made from the table of verbs and flags; `cmake --install` puts it where they look.
+std::string bash_completion();
+std::string zsh_completion();
+std::string man_page();  ///< roff, section 1
 
 }  // namespace tilewright::cli

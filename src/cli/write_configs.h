@@ -4,11 +4,20 @@
 #include <optional>
 #include <string>
 
-#include "cli/edit_config.h"
 #include "cli/terminal.h"
 #include "tilewright/answer.h"
+#include "tilewright/read.h"
 
 namespace tilewright::cli {
+
+/// A config.json that was read, with its text.
+struct ReadConfig {
+    std::string text;
+    ShapeFile file;
+};
+
+/// The text of `config` as it says `shape`; nothing when changed sizes alone do not say it.
+std::optional<std::string> edited_config(const ReadConfig& config, const Shape& shape);
 
 /// A config.json and what of the shape it cannot say.
 struct Config {

@@ -1,6 +1,6 @@
 // Rates by compute capability: FLOPs of one unit in a cycle, dense, with fp32 sums (NVIDIA's whitepapers of each
 // architecture; the peaks of data/devices follow from them). Parts called GeForce sum in fp32 at half the rate.
-#include "tilewright/driver.h"
+#include "tilewright/fit.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,5 +1,5 @@
 // What the driver tells of known GPUs against their data sheets.
-#include "tilewright/driver.h"
+#include "tilewright/fit.h"
 
 #include <gtest/gtest.h>
 

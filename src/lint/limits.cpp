@@ -1,7 +1,7 @@
 // What a GPU has no room for and what a model has no positions for cannot run, however fast its kernels are.
 #include "lint/rules.h"
 #include "tilewright/memory.h"
-#include "tilewright/positions.h"
+#include "tilewright/workload.h"
 
 namespace tilewright::checks {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "measure/attention_plan.h"
-#include "measure/reference_device.h"
+#include "measure/reference.h"
 #include "measure/runnable.h"
 
 namespace tilewright::measure {

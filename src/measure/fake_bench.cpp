@@ -4,7 +4,7 @@
 // 200 GB/s in a node of four, at 100 with 10 us more for each node. Each time is off by up to 1%, by a hash of what is
 // timed. The board draws 0.25 of its limit idle and as much again as the limit with the matrix units busy, by the
 // square of the clock: busy ones settle where that meets the limit.
-#include "measure/fake_bench.h"
+#include "measure/benches.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,11 +1,11 @@
 // The fake GPUs, and that any beginning of what `profile` takes has some of everything.
-#include "measure/fake_bench.h"
+#include "measure/benches.h"
 
 #include <gtest/gtest.h>
 
 #include <map>
 
-#include "measure/profile_plan.h"
+#include "measure/sweep.h"
 
 namespace tilewright::measure {
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "measure/matmul.h"
-#include "measure/reference_device.h"
+#include "measure/reference.h"
 #include "measure/runnable.h"
 
 namespace tilewright::measure {

@@ -4,8 +4,8 @@
 #include <array>
 #include <charconv>
 
+#include "measure/benches.h"
 #include "measure/case.h"
-#include "measure/fake_bench.h"
 #include "measure/generate.h"
 
 namespace tilewright::measure {

@@ -1,4 +1,4 @@
-#include "measure/profile_plan.h"
+#include "measure/sweep.h"
 
 #include <algorithm>
 

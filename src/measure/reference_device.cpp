@@ -1,5 +1,5 @@
 // Conversion on the host, copies to and from the device.
-#include "measure/reference_device.h"
+#include "measure/reference.h"
 
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>

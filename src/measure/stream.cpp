@@ -1,7 +1,7 @@
 // The stream family: a Runnable that allocates, rotates, launches and checks any kind of stream kernel.
 #include <algorithm>
 
-#include "measure/reference_device.h"
+#include "measure/reference.h"
 #include "measure/runnable.h"
 #include "measure/stream_kinds.h"
 

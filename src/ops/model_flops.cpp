@@ -1,6 +1,4 @@
 // What a model has to compute, whatever software runs it: the operations that a utilization is counted in.
-#include "tilewright/model_flops.h"
-
 #include "tilewright/ops.h"
 
 namespace tilewright {

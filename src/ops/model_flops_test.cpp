@@ -1,5 +1,5 @@
 // Model FLOPs by closed forms, and by what they must not depend on.
-#include "tilewright/model_flops.h"
+#include "tilewright/ops.h"
 
 #include <gtest/gtest.h>
 

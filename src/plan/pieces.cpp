@@ -2,8 +2,8 @@
 #include "plan/pieces.h"
 
 #include "ops/shard.h"
-#include "tilewright/model_flops.h"
 #include "tilewright/names.h"
+#include "tilewright/ops.h"
 
 namespace tilewright::planning {
 namespace {

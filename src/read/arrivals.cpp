@@ -1,5 +1,5 @@
 // Arrivals are sorted and begin at zero, whatever clock they were recorded by.
-#include "read/arrivals.h"
+#include "read/files.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "read/baseline.h"
+#include "read/files.h"
 
 #include "read/fields.h"
 

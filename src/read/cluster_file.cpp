@@ -1,5 +1,5 @@
 // The keys of a cluster file: a GPU by name, what joins it to its node and to other nodes.
-#include "read/defaults.h"
+#include "read/document.h"
 #include "read/fields.h"
 #include "tilewright/cluster.h"
 #include "tilewright/read.h"

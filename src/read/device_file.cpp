@@ -1,7 +1,7 @@
 // The keys of a data sheet. Every key carries its unit; only clocks are given in another (MHz) than they are kept in.
 #include "read/files.h"
 
-#include "read/defaults.h"
+#include "read/document.h"
 #include "read/fields.h"
 #include "tilewright/read.h"
 

@@ -1,9 +1,11 @@
 // How values and text look in messages, and what no reader takes: nothing, or too much.
 #include "read/document.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
+#include "quantity/printable.h"
 #include "quantity/suggest.h"
 
 namespace tilewright::read {
@@ -55,6 +57,26 @@ Problems refuse_size(std::string_view bytes, std::size_t limit, const std::strin
 
 std::string_view without_mark(std::string_view bytes) {
     return bytes.starts_with("\xEF\xBB\xBF") ? bytes.substr(3) : bytes;
+}
+
+Problems refuse_not_utf8(std::string_view bytes, const std::string& where) {
+    for (std::size_t at = 0; at < bytes.size();) {
+        const std::size_t length = bytes[at] == '\0' ? 0 : sequence_length(bytes.substr(at));
+        if (length == 0) {
+            const auto line = 1 + std::count(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(at), '\n');
+            return {{where, static_cast<int>(line), "this is not UTF-8 text", "check that this is the right file"}};
+        }
+        at += length;
+    }
+    return {};
+}
+
+std::string name_from(const std::string& where) {
+    if (where == "-") return "stdin";
+    const std::size_t slash = where.find_last_of('/');
+    const std::string file = slash == std::string::npos ? where : where.substr(slash + 1);
+    const std::size_t dot = file.find_last_of('.');
+    return dot == std::string::npos || dot == 0 ? file : file.substr(0, dot);
 }
 
 }  // namespace tilewright::read

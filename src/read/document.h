@@ -58,4 +58,10 @@ Problems refuse_size(std::string_view bytes, std::size_t limit, const std::strin
 /// `bytes` without a leading UTF-8 byte order mark.
 std::string_view without_mark(std::string_view bytes);
 
+/// A problem naming the line of the first byte that is not UTF-8 or is a NUL; empty when all is text.
+Problems refuse_not_utf8(std::string_view bytes, const std::string& where);
+
+/// A name for what was read from `where`: the file's name without folder and ending.
+std::string name_from(const std::string& where);
+
 }  // namespace tilewright::read

@@ -6,7 +6,7 @@
 #include <charconv>
 
 #include "quantity/suggest.h"
-#include "read/defaults.h"
+#include "read/document.h"
 #include "read/embedded.h"
 #include "read/fields.h"
 

@@ -1,13 +1,18 @@
 // Files that only the program reads (docs/formats.md, docs/profiles.md): data sheets with their aliases, the two files
-// of a profile, experiments.
+// of a profile, experiments, recorded requests, baselines, published runs.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "read/csv.h"
 #include "tilewright/experiment.h"
+#include "tilewright/load.h"
 #include "tilewright/profile.h"
+#include "tilewright/result.h"
+#include "tilewright/shape.h"
+#include "tilewright/workload.h"
 
 namespace tilewright::read {
 
@@ -41,5 +46,29 @@ Result<Experiment> find_experiment(std::string_view name);
 /// How unlike two parts of one architecture are: in what they do in a second and, above all, whether they run the same
 /// kernels.
 double distance(const Device& a, const Device& b);
+
+/// Recorded requests, a CSV of arrival_s, isl, osl and optionally cached: in order of arrival, the first at zero; or
+/// every problem with its line.
+Result<std::vector<Request>> read_arrivals(std::string_view bytes, const std::string& where);
+
+/// A finding that a gate knows already, as `lint --write-baseline` writes them.
+struct BaselineRow {
+    std::string rule, file, key;
+};
+Result<std::vector<BaselineRow>> read_baseline(std::string_view bytes, const std::string& where);
+
+/// A published training run, one a CSV row (docs/clusters.md lists the columns): a model, how it was split, and the
+/// time of a step. What a source does not state is left blank and means "whatever was fastest".
+struct PublishedRun {
+    int line = 0;
+    std::string model, source, cluster;
+    Shape shape;
+    Workload workload;                                      ///< with its replicas
+    std::int64_t global_batch = 1;                          ///< sequences
+    std::vector<std::int64_t> micro_batch, virtual_stages;  ///< one each, or empty where not stated
+    std::vector<Recompute> recompute;
+    double iteration_s = 0;
+};
+Result<std::vector<PublishedRun>> read_runs(std::string_view bytes, const std::string& where);
 
 }  // namespace tilewright::read

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "quantity/suggest.h"
-#include "read/defaults.h"
+#include "read/document.h"
 #include "shape/defaults.h"
 
 namespace tilewright::read {

@@ -7,12 +7,31 @@
 
 #include "quantity/suggest.h"
 #include "read/document.h"
-#include "read/utf8.h"
 
 namespace tilewright::read {
 namespace {
 
 constexpr char end_of_text = '\0';
+
+/// Appends one code point, which is below 0x110000 and no surrogate.
+void append_utf8(std::string& out, std::uint32_t code) {
+    const auto tail = [&](int shift) { out += static_cast<char>(0x80 | ((code >> shift) & 0x3F)); };
+    if (code < 0x80) {
+        out += static_cast<char>(code);
+    } else if (code < 0x800) {
+        out += static_cast<char>(0xC0 | (code >> 6));
+        tail(0);
+    } else if (code < 0x10000) {
+        out += static_cast<char>(0xE0 | (code >> 12));
+        tail(6);
+        tail(0);
+    } else {
+        out += static_cast<char>(0xF0 | (code >> 18));
+        tail(12);
+        tail(6);
+        tail(0);
+    }
+}
 
 bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20; }
 

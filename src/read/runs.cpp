@@ -1,5 +1,5 @@
 // A row is a bulk row of a whole model with its GPUs; every problem of the file is reported together.
-#include "read/runs.h"
+#include "read/files.h"
 
 #include "read/csv.h"
 #include "shape/defaults.h"

@@ -1,5 +1,4 @@
 // A runtime's file as TOML: its keys with their sections, which src/ops/runtime_file.cpp gives a meaning.
-#include "read/defaults.h"
 #include "read/document.h"
 #include "tilewright/read.h"
 #include "tilewright/runtime.h"

@@ -1,7 +1,7 @@
 // The keys of our own form, in the order of the Shape and Workload structs, and the choice between that form and a
 // Hugging Face config.json.
 #include "read/capture_file.h"
-#include "read/defaults.h"
+#include "read/document.h"
 #include "read/fields.h"
 #include "read/foreign.h"
 #include "read/gzip.h"

@@ -9,7 +9,6 @@
 #include <sstream>
 
 #include "read/document.h"
-#include "read/utf8.h"
 
 namespace tilewright::read {
 namespace {

@@ -4,14 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "render/chart.h"
 #include "render/style.h"
 #include "tilewright/answer.h"
 #include "tilewright/captured.h"
 #include "tilewright/fit.h"
-#include "tilewright/gpus.h"
-#include "tilewright/prove.h"
 #include "tilewright/report.h"
 #include "tilewright/runtime.h"
+#include "tilewright/served.h"
 
 namespace tilewright::render {
 
@@ -91,5 +91,16 @@ std::string fit_json(const LearntProfile& learnt);
 /// Several, by their errors in short.
 std::string profiles_text(const std::vector<LearntProfile>& learnt, const Style& style);
 std::string profiles_json(const std::vector<LearntProfile>& learnt);
+
+/// `plan --phase serve`.
+std::string served_text(const ServeAnswer& answer, const Style& style);
+std::string served_json(const ServeAnswer& answer);
+std::string served_html(const ServeAnswer& answer);
+
+/// The load and its limits in words.
+std::string served_words(const ServeAnswer& answer);
+
+/// Throughput against time per output token, where no way to serve does better in both.
+Chart frontier_chart(const std::vector<FrontierPoint>& frontier);
 
 }  // namespace tilewright::render

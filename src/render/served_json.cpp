@@ -1,8 +1,8 @@
 // JSON of a load served. Every key carries its unit; times are seconds.
 #include <cmath>
 
+#include "render/answers.h"
 #include "render/json.h"
-#include "render/served.h"
 #include "render/values_json.h"
 
 namespace tilewright::render {

@@ -3,8 +3,8 @@
 
 #include <map>
 
+#include "render/answers.h"
 #include "render/page.h"
-#include "render/served.h"
 #include "render/units.h"
 
 namespace tilewright::render {

@@ -1,5 +1,5 @@
 // What scripts read of a load served, and what people read where nobody can meet its limits.
-#include "render/served.h"
+#include "render/answers.h"
 
 #include <gtest/gtest.h>
 

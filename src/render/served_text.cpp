@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "render/served.h"
+#include "render/answers.h"
 #include "render/table.h"
 #include "render/units.h"
 #include "render/words.h"

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "tilewright/result.h"
+
 namespace tilewright::render {
 
 struct Style {
@@ -41,5 +43,10 @@ std::string to_ascii(std::string_view text);
 /// The one way to a terminal or a pipe: a text as it is printed, with nothing in it that drives the terminal but the
 /// tones of `paint`, and in ASCII where the style asks for that.
 std::string shown(std::string_view text, const Style& style);
+
+/// Problems and warnings: where, what, and on the next line what to do. What came from a file may hold anything, so
+/// control characters are made harmless.
+std::string problems_text(const Problems& problems, const Style& style);  ///< "error: file:line: what" and its fix
+std::string warning_text(std::string_view what, const Style& style);      ///< "warning: what"
 
 }  // namespace tilewright::render

@@ -17,4 +17,8 @@ Shape default_shape(MlpKind mlp);
 /// every layer has experts. What is still 0 then is for `validate` to report.
 void derive_sizes(Shape& shape);
 
+/// The shape with harmless sizes in place of those that were refused and left at 0, so that `validate` can still check
+/// how the others fit together.
+Shape with_stand_ins(Shape shape);
+
 }  // namespace tilewright

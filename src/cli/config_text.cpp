@@ -1,9 +1,12 @@
 // Sizes are replaced where they stand; a size that has to be stated now is put before the hidden size. Whether the
 // result says the shape is decided by reading it.
-#include "cli/edit_config.h"
+#include "cli/write_configs.h"
 
 #include <algorithm>
 #include <cctype>
+
+#include "render/config_json.h"
+#include "tilewright/read.h"
 
 namespace tilewright::cli {
 namespace {
@@ -76,6 +79,21 @@ std::optional<std::string> edited_config(const ReadConfig& config, const Shape& 
         if (place_of(config.file, name) != nullptr || !insert_number(text, hidden, key, value)) return std::nullopt;
     }
     return says(text, shape) ? std::optional(text) : std::nullopt;
+}
+
+Config config_of(const Shape& shape) {
+    Config best;
+    for (const render::ConfigFamily& family : render::config_families()) {
+        std::string text = render::config_json(shape, family);
+        const Result<ShapeFile> back = read_shape(text, "config.json");
+        if (!back) continue;
+        std::vector<std::string> missing = differences(shape, back->shape);
+        const bool namesake = missing.size() == best.lost.size() && shape.name.starts_with(family.model_type);
+        if (best.text.empty() || missing.size() < best.lost.size() || namesake) {
+            best = {std::move(text), std::move(missing)};
+        }
+    }
+    return best;
 }
 
 }  // namespace tilewright::cli

@@ -1,0 +1,68 @@
+// Prices of bulk rows, whatever kind they are of.
+#include "tilewright/answer.h"
+
+namespace tilewright {
+namespace {
+
+struct Size {
+    std::int64_t params = 0;
+    Bytes memory;
+};
+
+Size size_of(const Shape& shape, const Workload& workload, const Pricer& pricer) {
+    return {count_parameters(shape).total, memory(shape, workload, pricer).total};
+}
+
+/// What one more layer takes: whatever the model has besides its layers cancels out.
+Size size_of_layer(Shape shape, const Workload& workload, const Pricer& pricer) {
+    shape.layers = 1;
+    const Size one = size_of(shape, workload, pricer);
+    shape.layers = 2;
+    const Size two = size_of(shape, workload, pricer);
+    return {two.params - one.params, two.memory - one.memory};
+}
+
+RowPrice price_stack(const Described& row, const Pricer& pricer) {
+    const auto& [shape, workload, whole] = std::get<Stack>(row.work);
+    const OpGraph graph = lower(row);
+    const GraphCost kernels = price(graph, pricer);
+    RowPrice priced{kernels.sum, 0, total_flops(graph), {}};
+    if (whole) {
+        const StepTime step = step_time(kernels, shape, workload);
+        priced.cost.time = step.timeline.time;
+        priced.cost.low = step.low;
+        priced.cost.high = step.high;
+    }
+    const Size size = whole ? size_of(shape, workload, pricer) : size_of_layer(shape, workload, pricer);
+    priced.params = size.params;
+    priced.memory = size.memory;
+    return priced;
+}
+
+struct RowPricer {
+    const Described& row;
+    const Pricer& pricer;
+
+    RowPrice operator()(const Stack&) const { return price_stack(row, pricer); }
+    RowPrice operator()(Gemm gemm) const {
+        if (gemm.precision == Precision::Fp8 && gemm.quantization == Quantization::None) {  // a layer's, from 16 bits
+            gemm.quantization = Quantization::Fp8;
+            gemm.quantizes = true;
+        }
+        return {pricer.price(gemm), 0, {}, {}};
+    }
+    template <class Work>
+    RowPrice operator()(const Work& work) const {
+        if constexpr (requires { pricer.price(work); }) {
+            return {pricer.price(work), 0, {}, {}};
+        } else {  // several kernels, one after another
+            return {price(lower(row), pricer).sum, 0, {}, {}};
+        }
+    }
+};
+
+}  // namespace
+
+RowPrice price_row(const Described& row, const Pricer& pricer) { return std::visit(RowPricer{row, pricer}, row.work); }
+
+}  // namespace tilewright
