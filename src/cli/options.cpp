@@ -127,7 +127,7 @@ const std::vector<WorkloadFlag>& workload_table() {
         {{"--pp", "N", "pipeline stages (1)", Kind::Count}, set_ways<&Parallelism::pp>},
         {{"--dp", "N", "data-parallel replicas (1)", Kind::Count}, set_ways<&Parallelism::dp>},
         {{"--cp", "N", "context-parallel GPUs (1)", Kind::Count}, set_ways<&Parallelism::cp>},
-        {{"--ep", "N", "expert-parallel GPUs, among the replicas (1)", Kind::Count}, set_ways<&Parallelism::ep>},
+        {{"--ep", "N", "GPUs of the experts: replicas, then tensor ranks (1)", Kind::Count}, set_ways<&Parallelism::ep>},
         {{"--zero", "N", "ZeRO stage of the replicas, 0 to 3 (0)", Kind::Count}, set_ways<&Parallelism::zero_stage>},
         {{"--sequence-parallel", "", "tensor ranks share what lies between their products", Kind::Switch},
          [](const Arguments&, std::string_view, Workload& workload) { workload.parallel.sequence_parallel = true; }},

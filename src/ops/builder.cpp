@@ -157,7 +157,7 @@ std::int64_t stride_of(RankGroup group, const Parallelism& parallel) {
         case RankGroup::Tensor: return 1;
         case RankGroup::Context:
         case RankGroup::Data: return parallel.tp;
-        case RankGroup::Expert: return parallel.tp * parallel.cp;
+        case RankGroup::Expert: return expert_ways(parallel) * parallel.cp;
         case RankGroup::Pipeline: return parallel.tp * parallel.cp * parallel.dp;
     }
     return 1;

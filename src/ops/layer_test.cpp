@@ -128,6 +128,10 @@ TEST(Layer, HasTheseProducts) {
     sharded.parallel.tp = 16;
     Workload spread = train;
     spread.parallel.ep = 4;
+    Workload folded = train;  // experts on tensor ranks too
+    folded.parallel = {.tp = 2, .dp = 2, .ep = 4};
+    Workload narrowed = folded;
+    narrowed.parallel.dp = 4;
     Workload single = decode;
     single.batch = 1;
     Workload unfused = train;
@@ -154,6 +158,8 @@ TEST(Layer, HasTheseProducts) {
         {mixtral(), train, "expert up", {Layout::TN, 2048, 14336, 4096, 8, bf16, true}},
         {mixtral(), train, "expert up dW", {Layout::NT, 14336, 4096, 2048, 8, bf16, true}},
         {mixtral(), spread, "expert up", {Layout::TN, 8192, 14336, 4096, 2, bf16, true}},
+        {mixtral(), folded, "expert up", {Layout::TN, 4096, 14336, 4096, 2, bf16, true}},
+        {mixtral(), narrowed, "expert up", {Layout::TN, 8192, 7168, 4096, 2, bf16, true}},
         {mixtral(), single, "expert up", {Layout::TN, 1, 14336, 4096, 2, bf16, true}},
         {mixtral(), decode, "expert up", {Layout::TN, 2, 14336, 4096, 5, bf16, true}},  // 8 (1 - (6/8)^4) = 5.5
         {deepseek_v2_lite(), train, "q", {Layout::TN, 8192, 16 * 192, 2048}},

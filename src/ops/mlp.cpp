@@ -103,11 +103,16 @@ struct Load {
     std::int64_t rows, groups;
 };
 
+/// Tokens that this GPU brings to its group's experts.
+std::int64_t own_tokens(const Builder& b) {
+    return ceil_div(b.tokens, b.work.parallel.tp / expert_ways(b.work.parallel));
+}
+
 Load expected_load(const Builder& b, const Experts& experts) {
     const double count = static_cast<double>(experts.count);
     const double active = static_cast<double>(experts.active);
     const double ranks = static_cast<double>(b.work.parallel.ep);
-    const double tokens = static_cast<double>(b.tokens) * ranks;
+    const double tokens = static_cast<double>(own_tokens(b)) * ranks;
     const double visited = count * -std::expm1(tokens * std::log1p(-active / count)) / ranks;
     const std::int64_t groups = std::max<std::int64_t>(1, std::llround(visited));
     return {static_cast<std::int64_t>(std::ceil(tokens * active / ranks / static_cast<double>(groups))), groups};
@@ -164,7 +169,9 @@ void gathered_experts(Builder& b, const Experts& experts) {
 void served_experts(Builder& b, const Experts& experts) {
     const Parallelism& parallel = b.work.parallel;
     const Quantization quantization = quantization_of(b.work);
-    ExpertMlp mlp{.tokens = b.tokens * parallel.ep,
+    const std::int64_t holders = parallel.ep * expert_ways(parallel);  // GPUs that hold the experts once
+    const bool exchanged = holders > parallel.tp;                      // else all tokens are on every rank
+    ExpertMlp mlp{.tokens = ceil_div(b.tokens * holders, parallel.tp),
                   .hidden = b.shape.hidden,
                   .ffn = experts.ffn,
                   .experts = experts.count,
@@ -172,21 +179,21 @@ void served_experts(Builder& b, const Experts& experts) {
                   .ranks = parallel.ep,
                   .slots = experts.count + b.work.redundant_experts,
                   .gated = b.shape.mlp == MlpKind::Gated,
-                  .exchanged = parallel.ep > 1,
+                  .exchanged = exchanged,
                   .placed = b.work.redundant_experts > 0,
                   .skew = b.work.expert_skew,
                   .quantization = quantization};
     constexpr std::int64_t most_at_once = 1024;  // tokens that low latency keeps room for, of a GPU
     Exchange exchange{.low_latency = b.work.phase == Phase::Decode && b.tokens <= most_at_once,
-                      .tokens = b.tokens,
+                      .tokens = own_tokens(b),
                       .hidden = b.shape.hidden,
                       .active = experts.active,
                       .experts = mlp.slots,
                       .ranks = parallel.ep,
-                      .stride = parallel.tp * parallel.cp};
+                      .stride = expert_ways(parallel) * parallel.cp};
     exchange.narrow_tokens = traits_of(quantization).arithmetic != Arithmetic::Half;
     const auto send = [&](std::string_view name) {
-        if (parallel.ep > 1) b.forward(Op{name, Component::Communication, Pass::Forward, 1, exchange, {}});
+        if (exchanged) b.forward(Op{name, Component::Communication, Pass::Forward, 1, exchange, {}});
     };
     send("expert dispatch");
     b.forward(Op{"experts", Component::Mlp, Pass::Forward, 1, mlp, {}});
@@ -200,18 +207,19 @@ void experts_block(Builder& b, const Experts& experts) {
     const std::int64_t hidden = b.shape.hidden;
     const std::int64_t readers = 2 + (experts.shared_ffn > 0 ? 1 : 0);
     const double active = static_cast<double>(experts.active);
-    const double sent = static_cast<double>(b.tokens) * static_cast<double>(hidden) * active * b.element;
+    const std::int64_t tokens = own_tokens(b);
+    const double sent = static_cast<double>(tokens) * static_cast<double>(hidden) * active * b.element;
     const Collective exchange{CollectiveKind::AllToAll, {sent}, b.work.parallel.ep, RankGroup::Expert};
     const Load load = expected_load(b, experts);
     const auto copy = [&](std::string_view name, double reads, double writes, double saved = 0) {
-        return Piece{name, Component::Router, StreamKind::Pointwise, b.tokens, hidden, reads, writes, saved};
+        return Piece{name, Component::Router, StreamKind::Pointwise, tokens, hidden, reads, writes, saved};
     };
     b.join_gradients("mlp input backward", readers, hidden);
     route(b, experts);
     if (experts.shared_ffn > 0) mlp(b, {shared_names, experts.shared_ffn, b.tokens, 0});
     if (b.engine) return served_experts(b, experts);
     if (b.runtime.gathers_experts && b.work.phase == Phase::Decode) return gathered_experts(b, experts);
-    const std::int64_t routed = b.tokens * experts.active;
+    const std::int64_t routed = tokens * experts.active;
     const bool permutes =
         b.listed(ListedStep::Permute, {"expert permute", "expert permute backward", Component::Router, routed, hidden});
     if (!permutes && b.runtime.experts != Fusion::Epilogue) {

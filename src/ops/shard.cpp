@@ -19,7 +19,7 @@ Shape shard(const Shape& shape, const Parallelism& parallel) {
     local.vocab = ceil_div(shape.vocab, parallel.tp);
     if (shape.experts) {
         Experts& experts = *local.experts;
-        experts.ffn = ceil_div(experts.ffn, parallel.tp);
+        experts.ffn = ceil_div(experts.ffn, expert_ways(parallel));
         if (experts.shared_ffn > 0) experts.shared_ffn = ceil_div(experts.shared_ffn, parallel.tp);
         experts.dense_layers = std::max<std::int64_t>(0, experts.dense_layers - (shape.layers - local.layers));
     }

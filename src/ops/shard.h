@@ -4,6 +4,8 @@
 // look up.
 #pragma once
 
+#include <algorithm>
+
 #include "tilewright/ops.h"
 
 namespace tilewright::lowering {
@@ -22,5 +24,11 @@ bool runs_in_engine(const Workload& work);
 
 /// Ranks that hold the same parameters and therefore reduce gradients with each other.
 constexpr std::int64_t replicas(const Parallelism& parallel) { return parallel.dp * parallel.cp; }
+
+/// Tensor ranks that share a routed expert: all, or fewer where the experts lie on more GPUs than there are replicas, and
+/// so on tensor ranks too, each of which then routes its part of the tokens (Megatron Core's folding).
+constexpr std::int64_t expert_ways(const Parallelism& parallel) {
+    return std::clamp<std::int64_t>(parallel.tp * replicas(parallel) / parallel.ep, 1, parallel.tp);
+}
 
 }  // namespace tilewright::lowering
