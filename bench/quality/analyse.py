@@ -3,9 +3,9 @@
 
     python3 bench/quality/analyse.py [RESULTS]
 
-Runs are compared within a setting: equal size, tokens, order of the data and text. The difference is in percent of the
-baseline's loss, where the baseline's is the mean over its seeds. Of a shape trained at several learning rates the one
-with the lowest loss counts, for the baseline too. law.py fits what these tables show."""
+Runs are compared within a setting (equal size, tokens, order of the data and text) and in pairs: a shape with the baseline of
+the same seed, each pair in brackets. The interval of their mean takes the noise of a run from all runs, as law.py finds it. Of a shape
+trained at several learning rates the one with the lowest loss counts, for the baseline too."""
 import argparse
 import collections
 import math
@@ -25,11 +25,13 @@ def cells(results):
     return grouped
 
 
-def seed_spread(grouped):
-    """Standard deviation of ln(loss) between seeds, over all shapes, and its degrees of freedom; NaN without repeats."""
-    freedom = sum(len(group) - 1 for group in grouped.values())
-    squares = sum(statistics.pvariance([math.log(run["val_loss"]) for run in group]) * len(group) for group in grouped.values())
-    return (math.sqrt(squares / freedom) if freedom else math.nan), freedom
+def pairs(group, base):
+    """ln(loss) less the baseline's of the same seed, for each seed that both have."""
+    by_seed = [collections.defaultdict(list) for _ in range(2)]
+    for runs_of, side in zip((group, base), by_seed):
+        for run in runs_of:
+            side[run["seed"]].append(math.log(run["val_loss"]))
+    return [statistics.mean(by_seed[0][seed]) - statistics.mean(by_seed[1][seed]) for seed in by_seed[0] if seed in by_seed[1]]
 
 
 def table(header, rows):
@@ -43,20 +45,20 @@ def time_s(group):
     return statistics.median([run["tokens"] / run["tokens_per_s"] for run in alone])
 
 
-def comparison(grouped):
-    """Every shape against its setting's baseline."""
-    deviation, freedom = seed_spread(grouped)
-    student = law.student(freedom) if freedom else math.nan
+def comparison(grouped, noise):
+    """Every shape against its setting's baseline; `noise` is of ln(loss) of a run."""
     rows = []
     for (where, name), group in sorted(grouped.items(), key=lambda item: (runs.size_rank(item[0][0][0]), item[0])):
         base = grouped.get((where, "base"))
         run, loss = group[0], statistics.mean([one["val_loss"] for one in group])
         difference = spread = relative_time = "-"
         if base:
-            percent = 100 * (loss / statistics.mean([one["val_loss"] for one in base]) - 1)
-            difference, relative_time = f"{percent:+.2f}%", f"{time_s(group) / time_s(base):.3f}"
-            if name != "base" and not math.isnan(deviation):
-                spread = f"±{100 * student * deviation * math.sqrt(1 / len(group) + 1 / len(base)):.2f}%"
+            relative_time = f"{time_s(group) / time_s(base):.3f}"
+        if base and name != "base" and (found := pairs(group, base)):
+            difference = f"{100 * math.expm1(statistics.mean(found)):+.2f}%"
+            if len(found) > 1:
+                difference += " (" + ", ".join(f"{100 * math.expm1(one):+.1f}" for one in found) + ")"
+            spread = f"±{100 * law.student(30) * noise * math.sqrt(2 / len(found)):.2f}%"
         rows.append([where[0], where[1], name, f"{run['hidden']}x{run['layers']}", f"{run['hidden'] / run['layers']:.0f}",
                      f"{run['params_outside_embeddings'] / 1e6:.2f} M", f"{run['lr']:g}", len(group), f"{loss:.4f}", difference, spread,
                      f"{time_s(group):.1f} s", relative_time])
@@ -82,11 +84,11 @@ def main():
         sys.exit(f"{arguments.results} has no finished run")
     kept = best_rates(results)
     grouped = cells(kept)
-    deviation, freedom = seed_spread(grouped)
+    noise = law.Law(law.own(results)).spread["run", "ours"]
     print(f"{len(results)} runs, {len(lines) - len(results)} failed; {len(kept)} at their shape's best learning rate. "
-          f"Standard deviation between seeds: {100 * deviation:.2f}% of the loss ({freedom} degrees of freedom).\n")
-    print(table(["size", "order", "shape", "h x L", "h/L", "outside embeddings", "lr", "seeds", "loss", "against baseline", "90%",
-                 "time", "time ratio"], comparison(grouped)))
+          f"Standard deviation of a run beside its shape and seed: {100 * noise:.2f}% of the loss.\n")
+    print(table(["size", "order", "shape", "h x L", "h/L", "outside embeddings", "lr", "runs", "loss", "against baseline", "90%",
+                 "time", "time ratio"], comparison(grouped, noise)))
     if rows := rate_rows(results):
         print(table(["size", "shape", "seed", "loss by learning rate"], rows))
 

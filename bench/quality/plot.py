@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The pictures of docs/quality.md from results.jsonl, gemstones.csv and the law: docs/quality-aspect.svg (loss against width over
-depth, by size) and docs/quality-time.svg (loss against seconds of training).
+"""The pictures of docs/quality.md from results.jsonl, published runs and the law: docs/quality-aspect.svg (loss against width over
+depth, by size) and docs/quality-time-SIZE.svg (loss against seconds of training).
 
     python3 bench/quality/plot.py            # standard library alone"""
 import collections
@@ -12,7 +12,7 @@ import runs
 
 DOCS = runs.HERE.parent.parent / "docs"
 COLOURS = ["#1f6fb4", "#c8641e", "#2d8a4e", "#a03a78", "#6b6b6b", "#8a7400"]
-WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760, 440, 62, 190, 46, 56
+WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 790, 440, 62, 220, 46, 56
 
 
 class Picture:
@@ -83,8 +83,8 @@ def law_curve(fit, millions):
 
 
 def aspect_picture(results):
-    """Ours in percent of the size's baseline; Gemstones in percent of what the law gives a shape of that size at 64."""
-    fit, observations = law.fitted()
+    """Ours in percent of the size's baseline; those of others in percent of what the law gives a shape of that size at 64."""
+    fit = law.fitted()
     picture = Picture("Loss at equal parameters and tokens against width over depth", ("hidden / layers", "loss against the usual shape"),
                       (4, 400), (-2, 12), True)
     picture.ticks([4, 8, 16, 32, 64, 128, 256], range(-2, 13, 2), percent)
@@ -98,45 +98,54 @@ def aspect_picture(results):
         picture.points([(run["hidden"] / run["layers"], 100 * (run["val_loss"] / base - 1)) for run in group], colour)
         picture.name(f"{size.upper()[:-1]} M, trained", colour)
         picture.line(law_curve(fit, runs.size_rank(size)), colour)
-    for (low, high), colour in zip(((2e7, 3e8), (3e8, 3e9)), colours):
-        points = []
-        for where, run in observations:
-            if law.source(where) == "gemstones" and low <= run["params_outside_embeddings"] < high:
-                usual = run | {"hidden": 64 * run["layers"]}
-                points.append((run["hidden"] / run["layers"], 100 * math.expm1(math.log(run["val_loss"]) - fit.predicted(where, usual))))
+    for source, (low, high) in (("morph", (1.5e7, 3e8)), ("gemstones", (1.5e7, 3e8)), ("gemstones", (3e8, 3e9))):
+        colour, points = next(colours), []
+        for one in fit.observations:
+            if one.source == source and low <= one.run["params_outside_embeddings"] < high:
+                usual = fit.row(one._replace(run=one.run | {"hidden": 64 * one.run["layers"]}, shape=None))
+                points.append((one.run["hidden"] / one.run["layers"], 100 * math.expm1(math.log(one.run["val_loss"]) - fit.predicted(usual))))
         picture.points(points, colour, hollow=True)
-        picture.name(f"Gemstones {low / 1e6:.0f} to {high / 1e6:.0f} M", colour, hollow=True)
-        picture.line(law_curve(fit, math.sqrt(low * high) / 1e6), colour, dashed=True)
+        picture.name(f"{source.capitalize()} {low / 1e6:.0f} to {high / 1e6:.0f} M", colour, hollow=True)
+        if source == "gemstones":
+            picture.line(law_curve(fit, math.sqrt(low * high) / 1e6), colour, dashed=True)
     picture.parts.append(f'<text x="{WIDTH - RIGHT + 10}" y="{HEIGHT - BOTTOM}" fill="#444" font-size="11">lines: the fitted law</text>')
     picture.save("quality-aspect.svg")
 
 
-def time_picture(results):
-    """Validation loss at each quarter of the smallest size's runs that had the machine to themselves."""
-    size = min((run["size"] for run in results), key=runs.size_rank)
-    alone = {}
+def mean_curve(group):
+    """(seconds, loss) at each quarter, the mean over seeds; seconds of runs that had the machine to themselves. None without any."""
+    alone = [run for run in group if not run["beside_compiler"]]
+    mean = lambda some, place, quarter: statistics.mean(run["validation"][quarter][place] for run in some)
+    return alone and [(mean(alone, 1, quarter), mean(group, 2, quarter)) for quarter in range(4)]
+
+
+def time_picture(results, size, file):
+    groups = collections.defaultdict(list)
     for run in law.best_rates(results):
-        if run["size"] == size and not run["beside_compiler"] and run["group"] in ("aspect", "noise", "pair", "head"):
-            alone.setdefault(run["name"], run)
-    shown = sorted(alone.values(), key=lambda run: run["val_loss"])
-    shown = [run for run in shown if run["val_loss"] < 1.15 * shown[0]["val_loss"]][:6]
-    curves = [[(seconds, loss) for _, seconds, loss in run["validation"]] for run in shown]
+        if run["size"] == size and run["group"] in ("rate", "aspect", "noise", "pair", "head"):
+            groups[run["name"]].append(run)
+    curves = {name: curve for name, group in groups.items() if (curve := mean_curve(group))}
+    shown = sorted(curves, key=lambda name: curves[name][-1][1])
+    shown = [name for name in shown if curves[name][-1][1] < 1.15 * curves[shown[0]][-1][1]][:6]
+    curves = [curves[name] for name in shown]
     last, least = max(curve[-1][0] for curve in curves), min(curve[-1][1] for curve in curves)
     picture = Picture(f"Loss against time on one H200, {size.upper()[:-1]} M parameters outside the embeddings", ("seconds of training", "validation loss (nats per token)"),
                       (0, 1.05 * last), (math.floor(20 * least) / 20, 2.3), False)
     ys = [round(picture.y[0] + 0.1 * i, 2) for i in range(round((2.3 - picture.y[0]) / 0.1) + 1)]
     picture.ticks(range(0, int(1.05 * last) + 1, 20), ys, lambda y: f"{y:.2f}")
-    for run, curve, colour in zip(shown, curves, COLOURS):
+    for name, curve, colour in zip(shown, curves, COLOURS):
         picture.line(curve, colour)
         picture.points(curve, colour)
-        picture.name(f"{run['name']}: {run['hidden']} x {run['layers']}, {curve[-1][1]:.3f}", colour)
-    picture.save("quality-time.svg")
+        run, seeds = groups[name][0], len({run["seed"] for run in groups[name]})
+        picture.name(f"{name}: {run['hidden']} x {run['layers']}, {curve[-1][1]:.3f}" + (f", {seeds} seeds" if seeds > 1 else ""), colour)
+    picture.save(file)
 
 
 def main():
     results = [run for run in runs.read_results(runs.HERE / "results.jsonl") if run["status"] == "ok"]
     aspect_picture(results)
-    time_picture(results)
+    for size in ("12m", "60m"):
+        time_picture(results, size, f"quality-time-{size}.svg")
 
 
 if __name__ == "__main__":

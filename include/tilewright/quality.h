@@ -22,6 +22,8 @@ struct LossTraits {
     bool parallel = false;
 };
 LossTraits loss_traits(const Shape& shape);
+/// MLP width over hidden, a gated MLP by its weights.
+double mlp_ratio(const Shape& shape);
 
 /// Loss of one shape over another's at equal tokens.
 struct LossChange {
@@ -49,6 +51,8 @@ public:
     const LossTraits& baseline() const { return baseline_; }
     LossChange change(const Shape& other) const;
     LossChange change(const LossTraits& other) const;
+    /// What width, depth, MLP and size do by themselves, heads apart: they have guards of their own.
+    LossChange change_beside_heads(LossTraits other) const;
     /// The middle of ln(loss) less the baseline's: a sum over traits, and linear in ln(params).
     double log_change(const LossTraits& other) const;
     /// Tokens that reach the baseline's loss, over the baseline's, where ln(loss) differs by so much at equal tokens.

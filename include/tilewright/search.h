@@ -126,6 +126,7 @@ struct Candidate {
     double speedup_at_equal_params = 1.0;  ///< the speed-up times the parameters over the baseline's
     double gain = 1.0;                     ///< what it is ranked by: the speed-up, or that to the baseline's loss
     LossChange loss;                       ///< at equal tokens
+    LossChange loss_beside_heads;          ///< what width, depth, MLP and size do of that
     double to_loss = 1.0;                  ///< the baseline's time to its loss over this shape's; 90% interval
     double to_loss_low = 1.0;
     double to_loss_high = 1.0;

@@ -1,5 +1,6 @@
 // ln(loss) is a sum of terms, zero at the usual shape, whose weights bench/quality/law.py fits with their covariance. A
-// change is the difference of two shapes' terms; its interval is the weights' and what the fit leaves over.
+// change is the difference of two shapes' terms; its interval is the weights', how far another study's slopes may lie from
+// those of the studies fitted, and how far shapes lie off the terms. The noise of a run is no part of it.
 #include <algorithm>
 #include <cmath>
 
@@ -18,8 +19,9 @@ struct FittedTerm {
 
 struct FittedRuns {
     int own, published;
-    double left_over;  ///< standard deviation of ln(loss)
-    double student;    ///< half a 90% interval in standard deviations
+    double study;    ///< standard deviation of a study's own slope with width over depth
+    double shape;    ///< how far a shape lies off the terms: standard deviation of ln(loss)
+    double student;  ///< half a 90% interval in standard deviations
 };
 
 #include "../../data/quality/law.inc"
@@ -32,6 +34,7 @@ static_assert(fitted_terms[Gated].name == "gated" && fitted_terms[count - 1].nam
 constexpr double usual_aspect = 64.0, usual_head = 64.0, usual_ratio = 4.0, usual_params = 2e7;
 
 double square(double x) { return x * x; }
+double over(std::int64_t a, std::int64_t b) { return static_cast<double>(a) / static_cast<double>(b); }
 
 /// What counts as a difference: rounding of sizes does not.
 constexpr double nothing = 0.02;
@@ -49,18 +52,20 @@ double past(double value, double low, double high) { return std::max({1.0, value
 
 }  // namespace
 
+double mlp_ratio(const Shape& shape) {
+    return over(shape.ffn, shape.hidden) * (shape.mlp == MlpKind::Gated ? 1.5 : 1.0);
+}
+
 LossTraits loss_traits(const Shape& shape) {
-    const auto over = [](std::int64_t a, std::int64_t b) { return static_cast<double>(a) / static_cast<double>(b); };
     const ParameterCount params = count_parameters(shape);
-    const bool gated = shape.mlp == MlpKind::Gated;
     return {.aspect = over(shape.hidden, shape.layers),
             .layers = static_cast<double>(shape.layers),
             .head = static_cast<double>(shape.head_dim),
-            .ratio = over(shape.ffn, shape.hidden) * (gated ? 1.5 : 1.0),
+            .ratio = mlp_ratio(shape),
             .kv_width = over(shape.kv_heads, shape.heads),
             .attention_width = over(attention_width(shape), shape.hidden),
             .params = static_cast<double>(params.total - params.embedding - params.head),
-            .gated = gated,
+            .gated = shape.mlp == MlpKind::Gated,
             .parallel = shape.block == BlockForm::Parallel};
 }
 
@@ -111,6 +116,13 @@ double LossLaw::log_change(const LossTraits& other) const {
 double LossLaw::tokens(double log_change) const { return std::exp(log_change / exponent_); }
 
 LossChange LossLaw::change(const Shape& other) const { return change(loss_traits(other)); }
+
+LossChange LossLaw::change_beside_heads(LossTraits other) const {
+    other.head = baseline_.head;
+    other.kv_width = baseline_.kv_width;
+    other.attention_width = baseline_.attention_width;
+    return change(other);
+}
 
 namespace {
 
@@ -170,12 +182,13 @@ LossChange LossLaw::change(const LossTraits& other) const {
     if (std::abs(heads) > nothing) reach.untried("attention width");
     constexpr double fewest_layers = 3.0;  // as bench/quality/law.py has it
     if (std::min(other.layers, baseline_.layers) < fewest_layers) reach.untried("fewer than three layers");
-    double variance = 0.0, length = 0.0;
+    double variance = square(fitted_runs.study) * (square(wide[Aspect]) + square(wide[Aspect2]));
     for (std::size_t i = 0; i < terms; ++i) {
-        length += square(wide[i]);
         for (std::size_t j = 0; j < terms; ++j) variance += wide[i] * fitted_covariance[i * terms + j] * wide[j];
     }
-    variance += square(fitted_runs.left_over) * std::min(1.0, length);  // two like shapes have the same left over
+    double apart = 0.0;  // like shapes lie off the terms alike, those a factor e apart hardly
+    for (const Place place : {Aspect, Head, Ratio, KvWidth, Gated, Parallel, Params}) apart += square(wide[place]);
+    variance -= 2.0 * square(fitted_runs.shape) * std::expm1(-0.5 * apart);
     const double half = fitted_runs.student * std::sqrt(variance), middle = log_change(other);
     reach.found.value = std::expm1(middle);
     reach.found.low = std::expm1(middle - half);

@@ -73,6 +73,20 @@ TEST(LossLaw, IsWiderFarFromTheRuns) {
     EXPECT_GT(width_of(far), width_of(near));
 }
 
+TEST(LossLaw, JudgesDepthApartFromHeads) {
+    Shape wide = small();
+    wide.hidden = 832;
+    wide.layers = 10;
+    wide.ffn = 3328;
+    wide.heads = wide.kv_heads = 4;
+    wide.head_dim = 208;
+    const LossLaw law(small());
+    EXPECT_FALSE(law.change(wide).free()) << "no such heads were tried at that size";
+    EXPECT_TRUE(law.change_beside_heads(loss_traits(wide)).free());
+    wide.layers = 6;  // 40% fewer parameters
+    EXPECT_FALSE(law.change_beside_heads(loss_traits(wide)).free());
+}
+
 TEST(LossLaw, SaysThatNothingIsKnownOfExperts) {
     Shape experts = small();
     experts.experts = Experts{.count = 8, .active = 2, .ffn = 3072};

@@ -1,6 +1,8 @@
 // How a recommendation is told: what it gains, what the law of loss says of it, how far that reaches.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "render/units.h"
 #include "render/words.h"
 
@@ -35,6 +37,15 @@ std::string law_text(const Candidate& candidate) {
                               trait_text(loss.limit), loss.beyond);
 }
 
+/// Why another depth, or fewer parameters outside the embeddings than the guard allows, are taken.
+std::string freedom_text(const Candidate& candidate) {
+    constexpr double equal = -0.0025;
+    const bool moves = std::ranges::any_of(candidate.changed, [](const auto& text) { return text.starts_with("layers"); });
+    if (!moves && candidate.block_change >= equal) return "";
+    return fmt::format(" Width, depth and size by themselves ({} outside the embeddings) do {} to it, which counts as free.",
+                       change_text(candidate.block_change), loss_text(candidate.loss_beside_heads));
+}
+
 /// Why the best of all was not taken, where another depth is the reason.
 std::string other_depth_text(const SearchResult& found) {
     const Candidate* best = found.best();
@@ -57,11 +68,12 @@ std::string recommendation(const SearchResult& found) {
                                     ? fmt::format(", {} to the baseline's loss ({})", speedup_text(best.to_loss),
                                                   speedup_interval(best.to_loss_low, best.to_loss_high))
                                     : "";
-    return fmt::format("{} {}: {} the speed ({}){}, parameters {}{}{}{}", best.proven() ? "take" : "try",
+    return fmt::format("{} {}: {} the speed ({}){}, parameters {}{}{}{}{}", best.proven() ? "take" : "try",
                        changes_text(best), speedup_text(best.speedup), speedup_interval(best.low, best.high), to_loss,
                        change_text(best.parameter_change),
                        best.proven() ? "." : "; the interval includes no gain, so measure before you commit to it.",
-                       found.objective == Objective::Loss ? law_text(best) : "", other_depth_text(found));
+                       found.objective == Objective::Loss ? law_text(best) : "", freedom_text(best),
+                       other_depth_text(found));
 }
 
 std::string law_evidence_text() {

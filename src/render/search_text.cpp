@@ -70,7 +70,8 @@ std::string guards_text(const SearchAnswer& answer) {
     } else {
         const bool equal_size = guards.params.low <= 1.0 && guards.params.high >= 1.0;
         const char* both = equal_size ? "parameters, and those outside the embeddings, " : "parameters ";
-        relative.push_back(both + range_text(guards.params));
+        relative.push_back(both + range_text(guards.params) +
+                           (equal_size ? " (fewer there where the law of loss calls it free)" : ""));
         relative.push_back(fmt::format("FLOPs per token up to {:.3g}", guards.max_flops));
     }
     relative.push_back("hidden/layers " + range_text(guards.aspect));

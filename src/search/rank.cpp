@@ -105,7 +105,7 @@ double total(const GraphCost& step, double scale) {
     return sum;
 }
 
-/// The score with its interval; weights add up to one.
+/// The score with its interval; weights add up to one. The same host issues both steps, fast or slow.
 struct Score {
     double value = 0.0, low = 0.0, high = 0.0;
     std::vector<double> by_target;
@@ -125,8 +125,17 @@ Score score(std::span<const Target> targets, const Priced& baseline, const Price
         const double least = std::max(busy - std::sqrt(gone.above + come.below), busy_before - gone.time);
         sum.value += share * (time / base);
         sum.by_target.push_back(time / base);
-        sum.high += share * (std::max(host, busy + std::sqrt(gone.below + come.above)) / base);
-        sum.low += share * (std::max(host, std::min(busy, least)) / base);
+        double high = std::max(host, busy + std::sqrt(gone.below + come.above)) / base;
+        double low = std::max(host, std::min(busy, least)) / base;
+        const double spread = runtime_of(other.workload.runtime).host.spread;
+        for (const double pace : {1.0 / spread, spread}) {
+            const double ratio =
+                std::max(pace * host, busy) / std::max(pace * baseline.scale * baseline.host.value, busy_before);
+            low = std::min(low, ratio);
+            high = std::max(high, ratio);
+        }
+        sum.high += share * high;
+        sum.low += share * low;
     }
     return sum;
 }
@@ -205,6 +214,7 @@ double Priced::time(std::size_t target) const { return steady_time({total(steps[
 
 void add_loss(const LossLaw& law, Objective objective, Candidate& found) {
     found.loss = law.change(found.shape);
+    found.loss_beside_heads = law.change_beside_heads(loss_traits(found.shape));
     if (found.loss.known) {
         const auto tokens = [&](double change) { return law.tokens(std::log1p(change)); };
         found.to_loss = found.speedup / tokens(found.loss.value);
@@ -212,7 +222,7 @@ void add_loss(const LossLaw& law, Objective objective, Candidate& found) {
         found.to_loss_high = found.high / tokens(found.loss.low);
     }
     found.gain = objective == Objective::Loss ? found.to_loss : found.speedup;
-    found.keeps_depth = found.keeps_depth || found.loss.free();
+    found.keeps_depth = found.keeps_depth || found.loss_beside_heads.free();
 }
 
 double cache_elements(const Shape& shape) {

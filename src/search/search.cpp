@@ -11,6 +11,9 @@
 namespace tilewright {
 namespace {
 
+/// What a shape gains where a loss that is expected to be lower does not count.
+double sure_gain(const Candidate& one) { return std::min(one.gain, one.speedup); }
+
 /// The best of the smallest change that gains anything and is safe; a larger change must gain clearly more.
 const Candidate* worth_taking(const SearchResult& found) {
     constexpr double worth_a_change = 1.01;
@@ -18,8 +21,8 @@ const Candidate* worth_taking(const SearchResult& found) {
     const Candidate* best = nullptr;
     for (const auto& [kind, list] : kinds(found)) {
         const auto safe = std::ranges::find_if(list, [](const Candidate& one) { return one.keeps_depth; });
-        if (safe == list.end() || safe->gain < worth_a_change) continue;
-        if (best == nullptr || safe->gain > worth_more_knobs * best->gain) best = &*safe;
+        if (safe == list.end() || sure_gain(*safe) < worth_a_change) continue;
+        if (best == nullptr || sure_gain(*safe) > worth_more_knobs * sure_gain(*best)) best = &*safe;
     }
     return best;
 }
@@ -71,7 +74,7 @@ Candidate Search::State::candidate(const ScoredShape& point) const {
     Candidate found = rank::compare(targets, baseline, other);
     [[maybe_unused]] const bool by_time = !space.options().budget.time && !space.options().budget.memory;
     assert(!by_time || std::abs(found.speedup * point.time - 1.0) < 1e-9);  // the tables are the plain path
-    assert(!by_time || std::abs(point.time * walk::factor(setting, shape) / point.score - 1.0) < 1e-9);
+    assert(!by_time || point.time * walk::factor(setting, shape) / point.score < 1.0 + 1e-9);
     rank::add_loss(setting.law.value_or(LossLaw(baseline.shape)), setting.objective, found);
     found.causes = rank::causes(targets, baseline, other);
     return found;

@@ -253,6 +253,25 @@ TEST(Search, PrefersRoundSizesThatCostNothing) {
     EXPECT_GE(rounded.candidates[0].speedup * (1.0 + walk::most_charged), exact.candidates[0].speedup);
 }
 
+TEST(Search, ShrinksBlocksOnlyWhereTheLawCallsItFree) {
+    SearchOptions options;
+    options.keep = 40;
+    Shape gpt2 = small();
+    gpt2.hidden = 768;
+    gpt2.layers = gpt2.heads = gpt2.kv_heads = 12;
+    gpt2.ffn = 3072;
+    gpt2.vocab = 50257;
+    gpt2.tied = true;
+    bool fewer = false;
+    for (const Candidate& found : search(gpt2, {}, on(h200()), options).candidates) {
+        if (found.block_change >= options.guards.blocks.low - 1.0) continue;
+        fewer = true;
+        EXPECT_TRUE(found.loss_beside_heads.free());
+        EXPECT_GE(found.parameter_change, options.guards.params.low - 1.0);
+    }
+    EXPECT_TRUE(fewer) << "832 x 10 has 2.5% fewer and costs no loss";
+}
+
 TEST(Search, RecommendsAnotherDepthOnlyWhereTheLawCallsItFree) {
     SearchOptions options;
     options.guards.params = options.guards.blocks = {0.95, 1.05};
@@ -260,7 +279,7 @@ TEST(Search, RecommendsAnotherDepthOnlyWhereTheLawCallsItFree) {
     EXPECT_EQ(result.objective, Objective::Loss);
     ASSERT_TRUE(result.recommended.has_value());
     const Candidate& taken = *result.recommended;
-    EXPECT_TRUE(taken.shape.layers == gpt3().layers || taken.loss.free());
+    EXPECT_TRUE(taken.shape.layers == gpt3().layers || taken.loss_beside_heads.free());
     ASSERT_FALSE(result.safe_depth.empty());
     EXPECT_TRUE(result.safe_depth[0].keeps_depth);
     EXPECT_LE(result.safe_depth[0].gain, result.candidates[0].gain * (1.0 + walk::most_charged));

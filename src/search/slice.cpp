@@ -256,6 +256,20 @@ void Space::count_params(Slice& slice) const {
     }
 }
 
+/// Whether the law says so of a width with so many parameters outside the embeddings.
+bool Space::free_of_loss(const Slice& slice, std::int64_t layers, std::size_t width, double blocks) const {
+    Shape shape = slice.shape;
+    shape.ffn = slice.ffn[width];
+    LossTraits traits = law_.baseline();
+    traits.layers = static_cast<double>(layers);
+    traits.aspect = static_cast<double>(shape.hidden) / traits.layers;
+    traits.ratio = mlp_ratio(shape);
+    traits.params = blocks;
+    traits.gated = shape.mlp == MlpKind::Gated;
+    traits.parallel = shape.block == BlockForm::Parallel;
+    return law_.change(traits).free();
+}
+
 Range Space::widths(const Slice& slice, std::size_t set, std::size_t words, std::int64_t layers) const {
     if (!keeps_cache(slice.heads[set], layers)) return {};
     const std::int64_t without = slice.params(set, words, count(layers));
@@ -275,8 +289,10 @@ Range Space::widths(const Slice& slice, std::size_t set, std::size_t words, std:
         }
         return begin;
     };
-    const std::size_t first =
-        first_past(0, [&](std::size_t w) { return params(w) < whole.low || active(w) < active_.low; });
+    const auto too_small = [&](std::size_t w, double least) { return params(w) < least || active(w) < active_.low; };
+    const std::size_t first = first_past(0, [&](std::size_t w) {
+        return too_small(w, params_.low) || (too_small(w, whole.low) && !free_of_loss(slice, layers, w, params(w) - tables));
+    });
     return {first,
             first_past(first, [&](std::size_t w) { return params(w) <= whole.high && active(w) <= active_.high; })};
 }

@@ -115,13 +115,19 @@ double unevenness_beside_width(const Shape& shape, const Shape& baseline) {
     const auto splits = [](std::int64_t count, std::int64_t own) {
         return count == own || count % ranks == 0 || ranks % count == 0 ? 0.0 : 1.0;
     };
-    return 0.2 * unevenness(shape.vocab, baseline.vocab, 128) + 0.15 * unevenness(shape.hidden, baseline.hidden, 256) +
-           0.15 * unevenness(shape.layers, baseline.layers, 8) +  // pipeline stages
-           0.05 * splits(shape.heads, baseline.heads) + 0.05 * splits(shape.kv_heads, baseline.kv_heads);
+    const bool usual_head = shape.head_dim == baseline.head_dim || shape.head_dim % 64 == 0;
+    return 0.2 * unevenness(shape.vocab, baseline.vocab, 128) + 0.15 * (usual_head ? 0.0 : 1.0) +
+           0.1 * unevenness(shape.hidden, baseline.hidden, 256) +
+           0.1 * unevenness(shape.layers, baseline.layers, 8) +  // pipeline stages
+           0.025 * splits(shape.heads, baseline.heads) + 0.025 * splits(shape.kv_heads, baseline.kv_heads);
 }
 
 Space::Space(const Shape& baseline, const Workload& workload, const SearchOptions& options)
-    : baseline_(baseline), workload_(workload), options_(options), baseline_params_(total(baseline)) {
+    : baseline_(baseline),
+      workload_(workload),
+      options_(options),
+      baseline_params_(total(baseline)),
+      law_(baseline) {
     baseline_.name.clear();  // copied for every shape that is lowered
     baseline_.source.clear();
     if (baseline.window > 0 || baseline.experts) options_.axis(Knob::Layers).fixed = true;

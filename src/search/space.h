@@ -80,7 +80,8 @@ public:
     std::int64_t count(std::int64_t layers) const { return depth_is_free_ ? layers : 1; }
     Between params() const { return params_; }  ///< absolute
 
-    /// The widths that keep the parameter counts within their guards; none where the KV cache would be too small.
+    /// The widths that keep the parameter counts within their guards; none where the KV cache would be too small. Outside
+    /// the embeddings there may be fewer where the law of loss says that this is free.
     Range widths(const Slice& slice, std::size_t set, std::size_t words, std::int64_t layers) const;
 
     double size_bound() const;
@@ -92,6 +93,7 @@ private:
     void set_size_guards();
     void add_experts();
     bool keeps_cache(const Heads& heads, std::int64_t layers) const;
+    bool free_of_loss(const Slice& slice, std::int64_t layers, std::size_t width, double blocks) const;
     void fill();
     Slice slice(std::uint32_t variant, std::int64_t hidden) const;
     bool opened(Knob knob) const;
@@ -111,6 +113,7 @@ private:
     SearchOptions options_;
     double baseline_params_;
     bool depth_is_free_;
+    LossLaw law_;
     Between params_, blocks_, active_;  ///< the last two outside the embeddings
     std::vector<Variant> variants_;
     std::vector<Slice> slices_;

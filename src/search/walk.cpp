@@ -71,6 +71,7 @@ private:
         return ceil_div(layers, slice_.variant.workload.parallel.pp);
     }
     void set_loss();
+    double evenness(const Segment& segment, std::size_t width) const;  ///< one, and what odd sizes are charged
     double factor(const Segment& segment, std::size_t width) const;
     bool keeps_depth(const ScoredShape& point) const;
     void set_bar(Segment& segment) const;
@@ -81,7 +82,7 @@ private:
     double bound(const Segment& segment, std::size_t width, bool settled) const;
     double exact(const Segment& segment, std::size_t width) const;
     bool affordable(const Segment& segment, std::size_t width, double bar, ScoredShape& point) const;
-    void store(Segment& segment, const ScoredShape& point);
+    void store(Segment& segment, std::size_t width, const ScoredShape& point);
     double knob_bar(std::uint32_t turned) const;
     double cache_bar(double kv) const;
     void store_by_knobs(const ScoredShape& point);
@@ -112,16 +113,18 @@ void Walker::set_loss() {
     for (const std::int64_t width : slice_.ffn) {
         traits = setting_.law->baseline();
         shape.ffn = width;
-        traits.ratio = loss_traits(shape).ratio;
+        traits.ratio = mlp_ratio(shape);
         loss_by_width_.push_back(setting_.law->log_change(traits));
     }
 }
 
+double Walker::evenness(const Segment& s, std::size_t width) const {
+    if (options_.exact) return 1.0;
+    return 1.0 + most_charged * (s.uneven + space::unevenness_of_width(slice_.ffn[width], space_.baseline()));
+}
+
 double Walker::factor(const Segment& s, std::size_t width) const {
-    double product = 1.0;
-    if (!options_.exact) {
-        product += most_charged * (s.uneven + space::unevenness_of_width(slice_.ffn[width], space_.baseline()));
-    }
+    const double product = evenness(s, width);
     if (setting_.objective == Objective::Step) return product;
     const double params = static_cast<double>(s.params + s.count * slice_.ffn_params[width] - slice_.tables[s.words]);
     const double more = std::log(params / setting_.law->baseline().params);
@@ -130,7 +133,7 @@ double Walker::factor(const Segment& s, std::size_t width) const {
 
 bool Walker::keeps_depth(const ScoredShape& point) const {
     if (point.size[static_cast<std::size_t>(Knob::Layers)] == space_.baseline().layers) return true;
-    return depth_may_move_ && setting_.law->change(shape_of(space_, point)).free();
+    return depth_may_move_ && setting_.law->change_beside_heads(loss_traits(shape_of(space_, point))).free();
 }
 
 void Walker::set_bar(Segment& s) const {
@@ -275,12 +278,15 @@ void Walker::consider(Segment& s, std::size_t width) {
     if (!affordable(s, width, bar, point)) return;
     point.size[static_cast<std::size_t>(Knob::Ffn)] = ffn;
     for (std::size_t i = bin; i < Kept::bins && point < kept_.by_change[i]; ++i) kept_.by_change[i] = point;
-    store(s, point);
+    store(s, width, point);
 }
 
-void Walker::store(Segment& s, const ScoredShape& point) {
+/// For a safe depth a loss that is expected to be lower does not count: hope is no gain.
+void Walker::store(Segment& s, std::size_t width, const ScoredShape& point) {
     if (point < family_) family_ = point;
-    if (point < kept_.safe_depth && keeps_depth(point)) kept_.safe_depth = point;
+    ScoredShape careful = point;
+    careful.score = std::max(point.score, point.time * evenness(s, width));
+    if (careful < kept_.safe_depth && keeps_depth(point)) kept_.safe_depth = careful;
     store_by_knobs(point);
     store_by_cache(point);
     set_bar(s);
