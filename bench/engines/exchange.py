@@ -45,7 +45,7 @@ def fit(public, path):
             if (d["nodes"] == 1).all():  # what other nodes cost is said of another GPU only
                 starts.update({name: (value, value, value * 1.00001) for name, value in between_nodes[op].items()})
             held = solve.held_out(law, starts, d, models)
-            constants = solve.fit(law(d), starts, times)
+            constants = solve.fit(law, starts, d)
             between_nodes.setdefault(op, {name: constants[name] for name in ("node_us", "adapter")})
             error = solve.mean_error(held, times)
             rows.append([device, op, *constants.values(), *solve.interval(held, times), error, len(times)])

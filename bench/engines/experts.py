@@ -6,18 +6,25 @@ import solve
 
 QUANTILES = 32  # of the tokens that experts get
 STRAGGLER = 1.5  # of a normal law's expected largest, what the busiest GPU has: from the power-law rows
-HEIGHTS = (16.0, 32.0, 64.0, 128.0, 256.0)
+HEIGHTS = (8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
 TILE_WIDTH = 128.0
+DEFAULT_TILES = ((16.0, 32.0), (64.0, 64.0))  # Triton's without a tuned table: up to a token an expert, and beyond
+TILES = {  # how a library chooses its tiles, where it does not try them: "guessed-N" is at most N rows
+    ("bf16", "sglang"): "default", ("w4a16_mxfp4", "trtllm"): "guessed-128", ("w4a8_mxfp4_mxfp8", "trtllm"): "guessed-256",
+    ("nvfp4", "vllm"): "guessed-128",
+}
 
 FORMATS = {  # bytes of a weight and of an activation, arithmetic
     "bf16": (2, 2, "half"), "fp8": (1, 1, "fp8"), "fp8_block": (1, 1, "fp8"), "int4_wo": (0.51953125, 2, "half"),
     "w4a16_mxfp4": (0.53125, 2, "half"), "w4a8_mxfp4_mxfp8": (0.53125, 1.03125, "fp8"), "nvfp4": (0.5625, 0.5625, "fp4"),
 }
+OTHER_KERNEL = "flashinfer_cutlass"  # that vLLM takes for one model instead of TensorRT-LLM's, which is what is fitted
 STARTS = {  # start, least, most
-    "fixed_us": (20, 3, 90), "plain_us": (5, 0.01, 50), "choice_ns": (1, 0.001, 50), "token_bytes": (4, 0.01, 60),
-    "input_bytes": (8, 0.1, 100), "inner_bytes": (4, 0.1, 100), "efficiency": (0.7, 0.2, 1), "tile_us": (1, 0.01, 20),
-    "bandwidth": (0.85, 0.3, 1), "unit_bandwidth": (1.5, 0.3, 30), "join": (2.5, 1, 8), "wide_bandwidth": (0.9, 0.2, 1),
+    "fixed_us": (20, 3, 150), "plain_us": (5, 0.01, 50), "expert_ns": (50, 0.1, 500), "choice_ns": (1, 0.001, 50), "token_bytes": (4, 0.01, 60),
+    "input_bytes": (8, 0.1, 100), "inner_bytes": (4, 0.1, 100), "efficiency": (0.6, 0.05, 1), "alone": (0.7, 0.1, 1),
+    "tail": (0.7, 0.01, 1.5), "tile_us": (1, 0.01, 20), "bandwidth": (0.85, 0.3, 1), "unit_bandwidth": (1.5, 0.3, 30), "join": (2.5, 1, 8),
 }
+DEFAULT_STARTS = {"wide_bandwidth": (0.9, 0.2, 1), "ragged": (1.4, 1, 3), "spilled": (0.5, 0.001, 4)}
 
 
 def largest_of(count):
@@ -92,45 +99,55 @@ def prepared(d):
     d["pairs"] = np.maximum(1, d["local"] * (d["load"] * d["weight"]).sum(1))
     reached = np.minimum(1, d["load"])
     d["hit"] = np.maximum(1, d["local"] * (reached * d["weight"]).sum(1))
-    d["row_tiles"] = {height: np.maximum(1, d["local"] * (np.ceil(d["load"] / height) * reached * d["weight"]).sum(1))
-                      for height in HEIGHTS}
+    for height in HEIGHTS:
+        d[f"tiles {height}"] = np.maximum(1, d["local"] * (np.ceil(d["load"] / height) * reached * d["weight"]).sum(1))
     d["arriving"] = d.get("tokens_rank0", d["m"])
     d["inner"] = d["n"] / d["tp"]
     d["sides"] = np.where(d["gated"] == 1, 2.0, 1.0)
+    guess = 2.0 ** np.ceil(np.log2(np.maximum(d["arriving"] * d["topk"] / d["local"], HEIGHTS[0])))
+    d["guess"] = np.minimum(guess, HEIGHTS[-1])
     return d
 
 
-def product(d, sheet, form, width, depth, c, untuned):
+def product(d, sheet, form, width, depth, c, chosen):
     weight, activation, arithmetic = FORMATS[form]
     unit_rate = sheet.peak(arithmetic) / sheet.units * c["efficiency"]
     unit_bandwidth = sheet.bandwidth / sheet.units * c["unit_bandwidth"]
 
-    def tiles(height, columns, resident):
-        rounds = np.ceil(d["row_tiles"][height] * np.ceil(width / columns) / (sheet.units * resident))
-        multiplied = 2 * depth * height * columns * resident / unit_rate
-        loaded = depth * (columns * weight + np.minimum(height, d["pairs"] / d["hit"]) * activation) * resident / unit_bandwidth
-        return rounds * (np.maximum(multiplied, loaded) + c["tile_us"] * 1e-6)
+    def tiles(height, tall, columns):
+        count = tall * np.ceil(width / columns) / sheet.units
+        multiplied = 2 * depth * height * columns / unit_rate
+        loaded = depth * (columns * weight + np.minimum(height, d["pairs"] / d["hit"]) * activation) / unit_bandwidth
+        core, around = np.maximum(multiplied / c["alone"], loaded), c["tile_us"] * 1e-6
+        return np.maximum(core + around, count * (core * c["alone"] + around) + c["tail"] * (core + around))
 
     bandwidth = sheet.bandwidth * c["bandwidth"]
-    if untuned:
+    if chosen == "default":
         few = d["arriving"] <= d["batch"]
-        computed = np.where(few, tiles(16.0, 32.0, 8.0), tiles(64.0, 64.0, 4.0))
-        bandwidth = bandwidth * np.where(few, 1.0, c["wide_bandwidth"])
+        (low, narrow), (high, wide) = DEFAULT_TILES
+        computed = np.where(few, tiles(low, d[f"tiles {low}"], narrow), tiles(high, d[f"tiles {high}"], wide))
+        spilled = np.maximum(0, 1 - sheet.l2 / (2 * d["arriving"] * d["k"]))
+        computed *= 1 + c["spilled"] * spilled
+        bandwidth = bandwidth * np.where(few, 1.0, c["wide_bandwidth"]) / np.where(d["inner"] % 16 > 0, c["ragged"], 1.0)
+    elif chosen == "tuned":
+        computed = np.min([tiles(height, d[f"tiles {height}"], TILE_WIDTH) for height in HEIGHTS[1:]], axis=0)
     else:
-        computed = np.min([tiles(height, TILE_WIDTH, 1.0) for height in HEIGHTS], axis=0)
+        height = np.minimum(d["guess"], float(chosen.split("-")[1]))
+        tall = np.select([height == h for h in HEIGHTS], [d[f"tiles {h}"] for h in HEIGHTS])
+        computed = tiles(height, tall, TILE_WIDTH)
     read = (d["hit"] * width * depth * weight + d["pairs"] * (width + depth) * activation) / bandwidth
     return (computed ** c["join"] + read ** c["join"]) ** (1 / c["join"])
 
 
-def law_of(sheet, form, untuned):
+def law_of(sheet, form, chosen):
     def of(d):
         def law(c):
             plain = np.where(d["sides"] == 1, c["plain_us"] * d["topk"] / 8, 0)
             routing = d["arriving"] * (d["topk"] * c["choice_ns"] * 1e-9 + d["k"] * c["token_bytes"] / sheet.bandwidth)
             moved = d["k"] * c["input_bytes"] + d["inner"] * (d["sides"] + 1) * c["inner_bytes"]
-            time = (c["fixed_us"] + plain) * 1e-6 + routing + d["pairs"] * moved / sheet.bandwidth
-            up = product(d, sheet, form, d["inner"] * d["sides"], d["k"], c, untuned)
-            return np.maximum(time + up + product(d, sheet, form, d["k"], d["inner"], c, untuned), roofline(d, sheet, form))
+            time = (c["fixed_us"] + plain) * 1e-6 + d["local"] * c["expert_ns"] * 1e-9 + routing + d["pairs"] * moved / sheet.bandwidth
+            up = product(d, sheet, form, d["inner"] * d["sides"], d["k"], c, chosen)
+            return np.maximum(time + up + product(d, sheet, form, d["k"], d["inner"], c, chosen), roofline(d, sheet, form))
         return law
     return of
 
@@ -154,44 +171,36 @@ def fit(public, path):
             table = solve.read_rows(public, name + sheet.public)
             if table is None:
                 continue
-            table = solve.choose(table, table["slow"] == 0)
+            table = solve.choose(table, (table["slow"] == 0) & (np.char.find(table["kernel"], OTHER_KERNEL) < 0))
             for form, source in sorted(set(zip(table["dtype"], table["source"]))):
                 chosen = solve.choose(table, (table["dtype"] == form) & (table["source"] == source))
                 fit_one(sheet, form, source.split("-")[1], chosen, public, rows, lines)
     solve.write_tables(path, [
         "Engines' grouped expert MLPs, fitted by bench/engines/fit.py to NVIDIA aiconfigurator (Apache-2.0): TensorRT-LLM",
         "1.3.0rc20, SGLang 0.5.10, vLLM 0.24. docs/engines.md explains every value. Errors are means with whole models held out."],
-        [("experts", ["device", "format", "library", "tiles", *STARTS, "low", "high", "error", "samples"], rows)])
+        [("experts", ["device", "format", "library", "tiles", *STARTS, *DEFAULT_STARTS, "low", "high", "skewed_low", "skewed_high", "error", "samples"], rows)])
     return lines
 
 
 def fit_one(sheet, form, library, table, public, rows, lines):
-    untuned = library == "sglang" and form == "bf16"
-    if untuned:
+    chosen = TILES.get((form, library), "tuned")
+    if chosen == "default":
         table = solve.choose(table, ~has_tuned_tiles(table))
     even = prepared(solve.choose(table, table["distribution"] == "balanced"))
     skewed = prepared(solve.choose(table, table["distribution"] != "balanced"))
-    starts = dict(STARTS)
-    if untuned:
-        starts["efficiency"] = (0.4, 0.2, 1)
-    else:
-        starts["wide_bandwidth"] = (1, 1, 1.0001)
-    law = law_of(sheet, form, untuned)
+    starts = {**STARTS, **(DEFAULT_STARTS if chosen == "default" else {})}
+    if even["gated"].all():
+        starts["plain_us"] = (5, 5, 5.0001)
+    law = law_of(sheet, form, chosen)
     models = np.array([f"{n:.0f}-{k:.0f}-{b:.0f}-{t:.0f}" for n, k, b, t in zip(even["n"], even["k"], even["batch"], even["topk"])])
-    grouped = {name: cells for name, cells in even.items() if name != "row_tiles"}
-    grouped.update({f"tiles {height}": cells for height, cells in even["row_tiles"].items()})
-
-    def regrouped(d):
-        return law({**d, "row_tiles": {height: d[f"tiles {height}"] for height in HEIGHTS}})
-
     times = even["latency_us"] * 1e-6
-    held = solve.held_out(regrouped, starts, grouped, models)
-    constants = solve.fit(law(even), starts, times)
+    held = solve.held_out(law, starts, even, models)
+    constants = solve.fit(law, starts, even)
     uneven = law(skewed)(constants)
     uneven_times = skewed["latency_us"] * 1e-6
-    low, high = solve.interval(np.concatenate([held, uneven]), np.concatenate([times, uneven_times]))
     error = solve.mean_error(held, times)
-    rows.append([sheet.device, form, library, "default" if untuned else "tuned", *constants.values(), low, high, error, len(times) + len(uneven_times)])
+    learnt = [constants.get(name, 1.0) for name in (*STARTS, *DEFAULT_STARTS)]
+    rows.append([sheet.device, form, library, chosen, *learnt, *solve.interval(held, times), *solve.interval(uneven, uneven_times), error, len(times) + len(uneven_times)])
     lines.append(["experts", sheet.device, f"{form} {library}", len(times), error, float(np.median(np.abs(held / times - 1))),
                   solve.mean_error(roofline(even, sheet, form), times)])
     lines.append(["experts, skewed", sheet.device, f"{form} {library}", len(uneven_times), solve.mean_error(uneven, uneven_times),

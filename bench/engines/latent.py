@@ -9,16 +9,19 @@ CONTEXT = {"fixed_us": (12, 2, 30), "token_ns": (1, 0.001, 100), "head_bytes": (
 DECODE = {"fixed_us": (12, 2, 30), "sequence_ns": (20, 0.01, 1000), "head_ns": (1, 0.001, 100), "efficiency": (0.6, 0.02, 1),
           "bandwidth": (0.8, 0.05, 1), "chain_ns": (0.1, 0.001, 500), "few_heads": (1.1, 1, 2), "split_us": (6, 0.01, 30),
           "split_keys": (3000, 1, 10000), "join": (3, 1, 10), "overlap": (1.5, 1, 6)}
-STEP = 128.0  # queries of a tile, and keys of a step
+STEPS = {"a100-80-sxm": 64.0}  # queries of a tile and keys of a step
+USUAL_STEP = 128.0
 HEAD_BLOCK = 64.0  # heads that one thread block serves over the latent cache
 
 
 def context_law(sheet):
+    side = STEPS.get(sheet.device, USUAL_STEP)
+
     def of(d):
         def law(c):
-            tiles = np.ceil(d["m"] / STEP)
-            before = (d["n"] - d["m"]) / STEP
-            step = STEP * STEP * 2 * (d["k"] + d["v_dim"]) / (sheet.peak("half") / sheet.units * c["efficiency"])
+            tiles = np.ceil(d["m"] / side)
+            before = (d["n"] - d["m"]) / side
+            step = side * side * 2 * (d["k"] + d["v_dim"]) / (sheet.peak("half") / sheet.units * c["efficiency"])
             walked = d["batch"] * d["heads"] * tiles * (before + (tiles + 1) / 2) / sheet.units
             longest = (before + tiles) * c["longest"]
             rounds = np.ceil(d["batch"] * d["heads"] * tiles / sheet.units)
@@ -68,9 +71,10 @@ def fit(public, path):
                 times = d["latency_us"] * 1e-6
                 curves = np.array([f"{heads:.0f}-{batch:.0f}" for heads, batch in zip(d["heads"], d["batch"])])
                 held = solve.held_out(law, starts, d, curves)
-                constants = solve.fit(law(d), starts, times)
+                constants = solve.fit(law, starts, d)
                 error = solve.mean_error(held, times)
-                rows[op].append([device, cache, *constants.values(), *solve.interval(held, times), error, len(times)])
+                side = [STEPS.get(device, USUAL_STEP)] if op == "mla_context" else []
+                rows[op].append([device, cache, *side, *constants.values(), *solve.interval(held, times), error, len(times)])
                 lines.append([op, device, f"bf16, cache {cache}", len(times), error, float(np.median(np.abs(held / times - 1))),
                               solve.mean_error(roofline(d, sheet), times)])
     write(path, rows)
@@ -81,5 +85,5 @@ def write(path, rows):
     about = ["Latent attention's core, fitted by bench/engines/fit.py to NVIDIA aiconfigurator (Apache-2.0): TensorRT-LLM 1.3.0rc20",
              "(A100: 1.0.0). docs/engines.md explains every value. Errors are means with whole curves (heads, batch) held out."]
     solve.write_tables(path, about, [
-        ("context", ["device", "cache", *CONTEXT, "low", "high", "error", "samples"], rows["mla_context"]),
+        ("context", ["device", "cache", "step", *CONTEXT, "low", "high", "error", "samples"], rows["mla_context"]),
         ("decode", ["device", "cache", *DECODE, "low", "high", "error", "samples"], rows["mla_decode"])])

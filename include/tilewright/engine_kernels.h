@@ -15,25 +15,36 @@ struct EngineBasis {
     Evidence evidence{3};          ///< assumed
 };
 
+/// How a library chooses the tiles of grouped products: by trying them, as Triton does without a table, or from the
+/// tokens that an expert of this GPU would get if all tokens stayed here.
+enum class ExpertTiles { Tuned, Default, Guessed };
+
 /// Grouped expert MLPs of one format by one library.
 struct ExpertKernel {
-    bool untuned = false;       ///< tiles as Triton's default has them: small up to a token an expert, then 64 x 64
-    double fixed_us = 22;       ///< of a call
-    double plain_us = 5;        ///< more for 8 choices where the MLP is not gated
-    double choice_ns = 0.4;     ///< of one choice of one token
-    double token_bytes = 5;     ///< moved for each number of a token
-    double input_bytes = 12;    ///< moved for each number of a token at an expert
-    double inner_bytes = 4;     ///< moved for each inner number of it
-    double efficiency = 0.9;    ///< of the peak, in a tile
-    double tile_us = 1.2;       ///< of a round of tiles
-    double bandwidth = 0.9;     ///< of weights
-    double unit_bandwidth = 4;  ///< of one unit that loads alone, over its share
-    double join = 1.6;          ///< exponent by which computing and reading overlap
-    double wide_bandwidth = 1;  ///< of `bandwidth`, with the larger untuned tiles
-    EngineBasis basis{};
+    ExpertTiles tiles = ExpertTiles::Tuned;
+    double most_rows = 256;         ///< of a guessed tile
+    double fixed_us = 20;           ///< of a call
+    double plain_us = 5;            ///< more for 8 choices where the MLP is not gated
+    double expert_ns = 20;          ///< of an expert on this GPU, whether it gets tokens or not
+    double choice_ns = 0.4;         ///< of one choice of one token
+    double token_bytes = 5;         ///< moved for each number of a token
+    double input_bytes = 12;        ///< moved for each number of a token at an expert
+    double inner_bytes = 4;         ///< moved for each inner number of it
+    double efficiency = 0.9;        ///< of the peak, where tiles follow one another
+    double alone = 0.7;             ///< of that, of a tile alone
+    double tail = 0.9;              ///< of a tile, what shows beside the others
+    double tile_us = 1.2;           ///< of a tile beside its steps
+    double bandwidth = 0.9;         ///< of weights
+    double unit_bandwidth = 4;      ///< of one unit that loads alone, over its share
+    double join = 1.6;              ///< exponent by which computing and reading overlap
+    double wide_bandwidth = 1;      ///< Default: of `bandwidth`, with the larger tile
+    double ragged = 1;              ///< Default: slow-down of reading where the inner width is no multiple of 16
+    double spilled = 0;             ///< Default: slow-down of computing with tokens that L2 does not hold
+    EngineBasis basis{}, skewed{};  ///< where every expert gets the same, and where not
 };
 
 struct LatentContextKernel {
+    double step = 128;                                     ///< queries of a tile, keys of a step
     double fixed_us = 13, token_ns = 0.7, head_bytes = 2;  ///< of a call, a token, a number of a head
     double efficiency = 0.62;                              ///< of the peak along the keys
     double tile_us = 1, longest = 0.8;  ///< of a round of tiles; of the longest tile's walk, what shows

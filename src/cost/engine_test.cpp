@@ -48,6 +48,14 @@ TEST(EngineCost, ExpertsTakeNoLessForMoreTokens) {
     }
 }
 
+TEST(EngineCost, GuessedTilesAreTooHighWhereGpusShareTheExperts) {
+    Profile guessing = assumed_profile(h200());
+    for (ExpertKernel& kernel : guessing.engines.experts[0]) kernel.tiles = ExpertTiles::Guessed;
+    const Pricer other(h200(), guessing);
+    EXPECT_GT(other.price(deepseek(512, 32)).time, pricer().price(deepseek(512, 32)).time * 1.2);
+    EXPECT_LT(other.price(deepseek(512, 1)).time, pricer().price(deepseek(512, 1)).time * 1.05);
+}
+
 TEST(EngineCost, LatentAttentionReadsItsCacheAndNoMore) {
     LatentAttention call{.batch = 64, .heads = 128, .q_len = 1, .kv_len = 8192, .head_dim = 576, .v_dim = 512};
     call.absorbed = true;

@@ -1,6 +1,6 @@
-// The price of latent attention's core. Expanded, thread blocks of 128 queries walk the keys; absorbed, all heads of a
-// sequence read one latent cache, 64 heads a block, in as many parts as fill the chip where the kernel can split them.
-// Constants: data/engines/latent, docs/engines.md; bench/engines/latent.py fits the same law.
+// The price of latent attention's core. Expanded, thread blocks of 64 or 128 queries walk the keys; absorbed, all heads
+// of a sequence read one latent cache, 64 heads a block, in as many parts as fill the chip where the kernel can split
+// them. Constants: data/engines/latent, docs/engines.md; bench/engines/latent.py fits the same law.
 #include <algorithm>
 #include <cmath>
 
@@ -10,7 +10,6 @@
 namespace tilewright {
 namespace {
 
-constexpr double walk_step = 128.0;   ///< queries of a tile, keys of a step
 constexpr double head_block = 64.0;   ///< heads that one thread block serves over the latent cache
 constexpr double entering_dim = 576;  ///< numbers of a token to which `head_bytes` refers
 
@@ -35,9 +34,9 @@ Cost explained(double roofline, double core, double whole, Bound bound, const En
 }
 
 Cost expanded(const LatentAttention& call, const LatentContextKernel& kernel, const LatentSizes& s) {
-    const double tiles = std::ceil(s.queries / walk_step), before = (s.keys - s.queries) / walk_step;
+    const double tiles = std::ceil(s.queries / kernel.step), before = (s.keys - s.queries) / kernel.step;
     const double wide = real(call.head_dim + call.v_dim);
-    const double one_step = walk_step * walk_step * 2.0 * wide * s.units / (s.rate * kernel.efficiency);
+    const double one_step = kernel.step * kernel.step * 2.0 * wide * s.units / (s.rate * kernel.efficiency);
     const double walked = s.batch * s.heads * tiles * (before + (tiles + 1.0) / 2.0) / s.units;
     const double longest = (before + tiles) * kernel.longest;
     const double rounds = std::ceil(s.batch * s.heads * tiles / s.units);

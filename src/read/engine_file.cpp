@@ -113,11 +113,21 @@ EngineBasis take(const FoundRow& found, Members&... members) {
     return basis_of(found, at);
 }
 
+constexpr std::size_t expert_constants = 17;  ///< before the two intervals
+
 ExpertKernel expert_kernel(const FoundRow& found) {
     ExpertKernel k;
-    k.untuned = found.words[3] == "default";
-    k.basis = take(found, k.fixed_us, k.plain_us, k.choice_ns, k.token_bytes, k.input_bytes, k.inner_bytes,
-                   k.efficiency, k.tile_us, k.bandwidth, k.unit_bandwidth, k.join, k.wide_bandwidth);
+    const std::string& tiles = found.words[3];
+    constexpr std::string_view guessed = "guessed-";
+    if (tiles == "default") k.tiles = ExpertTiles::Default;
+    if (tiles.starts_with(guessed)) {
+        k.tiles = ExpertTiles::Guessed;
+        k.most_rows = std::stod(tiles.substr(guessed.size()));
+    }
+    k.basis = take(found, k.fixed_us, k.plain_us, k.expert_ns, k.choice_ns, k.token_bytes, k.input_bytes, k.inner_bytes,
+                   k.efficiency, k.alone, k.tail, k.tile_us, k.bandwidth, k.unit_bandwidth, k.join, k.wide_bandwidth,
+                   k.ragged, k.spilled);
+    k.skewed = basis_of(found, expert_constants + 2);
     return k;
 }
 
@@ -159,7 +169,8 @@ void add_latent(EngineKernels& engines, const Device& device) {
         const auto matches = [&](const EngineRow& row) { return row.words[1] == format; };
         const std::optional<FoundRow> context = find_rows("context", device, matches);
         LatentContextKernel& c = engines.context[cache];
-        c.basis = take(*context, c.fixed_us, c.token_ns, c.head_bytes, c.efficiency, c.tile_us, c.longest, c.join);
+        c.basis =
+            take(*context, c.step, c.fixed_us, c.token_ns, c.head_bytes, c.efficiency, c.tile_us, c.longest, c.join);
         const std::optional<FoundRow> decode = find_rows("decode", device, matches);
         LatentDecodeKernel& d = engines.decode[cache];
         d.basis = take(*decode, d.fixed_us, d.sequence_ns, d.head_ns, d.efficiency, d.bandwidth, d.chain_ns,

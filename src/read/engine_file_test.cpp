@@ -33,7 +33,10 @@ TEST(EngineFile, TellsLibrariesApart) {
     EXPECT_NE(experts(engines, Quantization::Nvfp4, ExpertLibrary::TensorRt).fixed_us,
               experts(engines, Quantization::Nvfp4, ExpertLibrary::Vllm).fixed_us);
     const EngineKernels ampere = engine_kernels(*find_device("a100-80-sxm"));
-    EXPECT_TRUE(experts(ampere, Quantization::None, ExpertLibrary::Usual).untuned);
+    EXPECT_EQ(experts(ampere, Quantization::None, ExpertLibrary::Usual).tiles, ExpertTiles::Default);
+    const ExpertKernel& guessing = experts(engines, Quantization::Nvfp4, ExpertLibrary::Vllm);
+    EXPECT_EQ(guessing.tiles, ExpertTiles::Guessed);
+    EXPECT_EQ(guessing.most_rows, 128.0);
 }
 
 TEST(EngineFile, WidensWhatItDidNotMeasure) {
