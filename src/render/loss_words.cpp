@@ -52,7 +52,8 @@ std::string other_depth_text(const SearchResult& found) {
     constexpr double worth_a_word = 1.01;
     const double taken = found.recommended ? found.recommended->gain : 1.0;
     if (best == nullptr || best->keeps_depth || best->gain < worth_a_word * taken) return "";
-    return fmt::format(" Another depth might be better still ({}: {}{}), but nothing says that it costs no loss.{}",
+    return fmt::format(" Another {} might be better still ({}: {}{}), but nothing says that it costs no loss.{}",
+                       best->loss.known ? "depth" : "depth, width or choice of experts",
                        changes_text(*best), speedup_text(best->gain),
                        found.objective == Objective::Loss ? " to the same loss" : "", law_text(*best));
 }
@@ -72,8 +73,7 @@ std::string recommendation(const SearchResult& found) {
                        changes_text(best), speedup_text(best.speedup), speedup_interval(best.low, best.high), to_loss,
                        change_text(best.parameter_change),
                        best.proven() ? "." : "; the interval includes no gain, so measure before you commit to it.",
-                       found.objective == Objective::Loss ? law_text(best) : "", freedom_text(best),
-                       other_depth_text(found));
+                       law_text(best), freedom_text(best), other_depth_text(found));
 }
 
 std::string law_evidence_text() {

@@ -222,7 +222,6 @@ void add_loss(const LossLaw& law, Objective objective, Candidate& found) {
         found.to_loss_high = found.high / tokens(found.loss.low);
     }
     found.gain = objective == Objective::Loss ? found.to_loss : found.speedup;
-    found.keeps_depth = found.keeps_depth || found.loss_beside_heads.free();
 }
 
 double cache_elements(const Shape& shape) {
@@ -262,7 +261,6 @@ Candidate compare(std::span<const Target> targets, const Priced& baseline, const
     result.block_change = relative(blocks(after), blocks(before)) - 1.0;
     result.speedup_at_equal_params = result.speedup * relative(after.total, before.total);
     result.gain = result.speedup;
-    result.keeps_depth = other.shape.layers == baseline.shape.layers;
     result.flops_change = flops(other) / (flops(baseline) * tokens) - 1.0;
     result.kv_per_token = {cache_elements(other.shape) * cache_bytes(other.workload)};
     result.changed = changes(baseline, other);

@@ -76,6 +76,7 @@ Candidate Search::State::candidate(const ScoredShape& point) const {
     assert(!by_time || std::abs(found.speedup * point.time - 1.0) < 1e-9);  // the tables are the plain path
     assert(!by_time || point.time * walk::factor(setting, shape) / point.score < 1.0 + 1e-9);
     rank::add_loss(setting.law.value_or(LossLaw(baseline.shape)), setting.objective, found);
+    found.keeps_depth = walk::keeps_depth(setting, shape, point.turned);
     found.causes = rank::causes(targets, baseline, other);
     return found;
 }

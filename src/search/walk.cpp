@@ -132,8 +132,8 @@ double Walker::factor(const Segment& s, std::size_t width) const {
 }
 
 bool Walker::keeps_depth(const ScoredShape& point) const {
-    if (point.size[static_cast<std::size_t>(Knob::Layers)] == space_.baseline().layers) return true;
-    return depth_may_move_ && setting_.law->change_beside_heads(loss_traits(shape_of(space_, point))).free();
+    const bool moves = (point.turned & bit(Knob::Layers)) != 0;
+    return (!moves || depth_may_move_) && walk::keeps_depth(setting_, shape_of(space_, point), point.turned);
 }
 
 void Walker::set_bar(Segment& s) const {
@@ -339,6 +339,13 @@ Shape shape_of(const space::Space& space, const ScoredShape& point) {
         }
     }
     return shape;
+}
+
+bool keeps_depth(const Setting& setting, const Shape& shape, std::uint32_t turned) {
+    constexpr std::uint32_t structure =
+        bit(Knob::Layers) | bit(Knob::Hidden) | bit(Knob::Experts) | bit(Knob::TopK) | bit(Knob::Shared);
+    if (!setting.law) return (turned & structure) == 0;
+    return (turned & bit(Knob::Layers)) == 0 || setting.law->change_beside_heads(loss_traits(shape)).free();
 }
 
 double factor(const Setting& setting, const Shape& shape) {
