@@ -183,8 +183,16 @@ LossChange LossLaw::change(const LossTraits& other) const {
     constexpr double fewest_layers = 3.0;  // as bench/quality/law.py has it
     if (std::min(other.layers, baseline_.layers) < fewest_layers) reach.untried("fewer than three layers");
     double variance = square(fitted_runs.study) * (square(wide[Aspect]) + square(wide[Aspect2]));
+    std::array<std::size_t, terms> moved{};  // few traits of most changes
+    std::size_t many = 0;
     for (std::size_t i = 0; i < terms; ++i) {
-        for (std::size_t j = 0; j < terms; ++j) variance += wide[i] * fitted_covariance[i * terms + j] * wide[j];
+        if (wide[i] != 0.0) moved[many++] = i;
+    }
+    for (std::size_t a = 0; a < many; ++a) {
+        const double* row = fitted_covariance + moved[a] * terms;
+        double sum = 0.5 * row[moved[a]] * wide[moved[a]];
+        for (std::size_t b = 0; b < a; ++b) sum += row[moved[b]] * wide[moved[b]];
+        variance += 2.0 * wide[moved[a]] * sum;  // the matrix is symmetric
     }
     double apart = 0.0;  // like shapes lie off the terms alike, those a factor e apart hardly
     for (const Place place : {Aspect, Head, Ratio, KvWidth, Gated, Parallel, Params}) apart += square(wide[place]);

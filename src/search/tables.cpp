@@ -101,7 +101,8 @@ double settled_time(const Pricer& pricer, const Sums& mix) {
 Tables::Tables(const space::Space& space, const space::Slice& slice, std::span<const Target> targets)
     : slice_(slice), targets_(targets), depth_is_free_(space.depth_is_free()), reference_(slice.shape) {
     if (depth_is_free_) reference_.layers = slice.variant.workload.parallel.pp;
-    roles_ = roles(reference_, lowered(reference_));
+    first_ = lowered(reference_);
+    roles_ = roles(reference_, first_);
     widths_ = column(Knob::Ffn, Part::Width, slice.ffn);
     words_ = column(Knob::Vocab, Part::Words, slice.vocab);
 }
@@ -189,7 +190,11 @@ Rest Tables::rest(const space::Heads& heads) const {
     Shape shape = slice_.with(heads);
     shape.layers = reference_.layers;
     const OpGraph graph = lowered(shape);
-    const std::vector<Role> roles_here = roles(shape, graph);
+    const auto same_op = [](const Op& a, const Op& b) {
+        return a.name == b.name && a.pass == b.pass && a.count == b.count;
+    };
+    const bool as_before = std::ranges::equal(graph.ops, first_.ops, same_op);  // heads move sizes, rarely the kernels
+    const std::vector<Role> roles_here = as_before ? roles_ : roles(shape, graph);
     Rest result;
     result.host = host_load(graph, shape, slice_.variant.workload);
     result.sums.resize(targets_.size());

@@ -65,6 +65,7 @@ private:
     std::span<const Target> targets_;
     bool depth_is_free_;
     Shape reference_;  ///< the slice's first shape, with one layer on each GPU when depth is free
+    OpGraph first_;    ///< its kernels
     std::vector<Role> roles_;
     std::array<OpGraph, 2> update_;  ///< at two sizes of the model
     Column widths_, words_;
