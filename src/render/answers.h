@@ -100,6 +100,12 @@ std::string served_html(const ServeAnswer& answer);
 /// The load and its limits in words.
 std::string served_words(const ServeAnswer& answer);
 
+/// How the GPUs of one replica are split.
+std::string replica_words(const Parallelism& parallel);
+
+/// What an output token of the best plan takes, and what that rests on.
+std::vector<std::string> cost_words(const ServePlan& best, const ServeAnswer& answer);
+
 /// Throughput against time per output token, where no way to serve does better in both.
 Chart frontier_chart(const std::vector<FrontierPoint>& frontier);
 

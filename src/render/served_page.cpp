@@ -10,33 +10,27 @@
 namespace tilewright::render {
 namespace {
 
-std::string split_name(const Parallelism& p) {
-    std::string text = fmt::format("tp {}", p.tp);
-    if (p.pp > 1) text += fmt::format(" pp {}", p.pp);
-    if (p.ep > 1) text += fmt::format(" ep {}", p.ep);
-    return text;
-}
-
 std::string plans_html(const ServeAnswer& answer) {
     std::vector<std::vector<std::string>> rows;
     for (const ServePlan& plan : answer.found.plans) {
         const Served& served = plan.served;
-        rows.push_back({split_name(plan.layout.parallel), std::to_string(plan.layout.parallel.dp),
-                        std::to_string(plan.limits.max_batch), std::to_string(plan.limits.chunk),
-                        grouped_text(served.output_tok_s / static_cast<double>(plan.gpus)),
-                        time_text({served.ttft_s.p50}), time_text({served.ttft_s.p95}), time_text({served.tpot_s.p50}),
-                        time_text({served.tpot_s.p95}), plan.within ? "met" : "missed"});
+        rows.push_back(
+            {replica_words(plan.layout.parallel), std::to_string(plan.layout.parallel.dp),
+             plan.prefill_gpus > 0 ? fmt::format("{}, tp {}", plan.prefill_gpus, plan.prefill_tp) : "",
+             std::to_string(plan.gpus), std::to_string(plan.limits.max_batch), std::to_string(plan.limits.chunk),
+             grouped_text(served.output_tok_s / static_cast<double>(plan.gpus)), time_text({served.ttft_s.p95}),
+             time_text({served.tpot_s.p95}), plan.within ? "met" : "missed"});
     }
     if (rows.empty()) return element("p", "No layout serves this load.");
-    return html_table({{"split"},
+    return html_table({{"replica"},
                        {"replicas", Align::Right},
+                       {"to prefill", Align::Right},
+                       {"GPUs", Align::Right},
                        {"batch", Align::Right, true},
                        {"chunk", Align::Right, true},
-                       {"tokens/s per GPU", Align::Right},
-                       {"first token p50", Align::Right, true},
-                       {"p95", Align::Right},
-                       {"per token p50", Align::Right, true},
-                       {"p95", Align::Right},
+                       {"tokens/s/GPU", Align::Right, true},
+                       {"first p95", Align::Right},
+                       {"token p95", Align::Right},
                        {"limits"}},
                       rows);
 }
@@ -49,7 +43,7 @@ Chart frontier_chart(const std::vector<FrontierPoint>& frontier) {
     chart.y = {"time per output token (ms)", true};
     std::map<std::string, std::size_t> places;
     for (const FrontierPoint& point : frontier) {
-        const std::string name = split_name(point.parallel);
+        const std::string name = replica_words(point.parallel);
         const auto [place, fresh] = places.emplace(name, chart.series.size());
         if (fresh) chart.series.push_back({name, Mark::Line});
         Series& line = chart.series[place->second];
@@ -65,16 +59,21 @@ Chart frontier_chart(const std::vector<FrontierPoint>& frontier) {
         const FrontierPoint &first = frontier.front(), &last = frontier.back();
         chart.description =
             fmt::format("From {} tokens/s per GPU at {} a token ({}) to {} at {} ({}).",
-                        grouped_text(first.output_tok_s_gpu), time_text(first.tpot), split_name(first.parallel),
-                        grouped_text(last.output_tok_s_gpu), time_text(last.tpot), split_name(last.parallel));
+                        grouped_text(first.output_tok_s_gpu), time_text(first.tpot), replica_words(first.parallel),
+                        grouped_text(last.output_tok_s_gpu), time_text(last.tpot), replica_words(last.parallel));
     }
     return chart;
 }
 
 std::string served_html(const ServeAnswer& answer) {
-    const std::string title = answer.shape.name + " served on " + answer.device.name;
+    const std::string title =
+        answer.shape.name + " served on " + (answer.cluster.empty() ? answer.device.name : answer.cluster);
     std::string out = "<article>\n" + element("h1", title) + element("p", served_words(answer));
-    out += section("Ways to serve it", plans_html(answer));
+    std::string ways = plans_html(answer);
+    if (!answer.found.plans.empty()) {
+        for (const std::string& words : cost_words(answer.found.plans.front(), answer)) ways += element("p", words);
+    }
+    out += section("Ways to serve it", ways);
     if (!answer.found.frontier.empty()) {
         const Chart chart = frontier_chart(answer.found.frontier);
         out += section("Throughput against latency",

@@ -59,40 +59,20 @@ void append_plans(std::string& out, const ServeAnswer& answer, const Style& styl
                  {"limits"}});
     for (const ServePlan& plan : answer.found.plans) {
         const Served& served = plan.served;
-        table.row(
-            {split_of(plan.layout.parallel) +
-                 (plan.prefill_gpus > 0 ? fmt::format(", {} GPUs prefill at tp {}", plan.prefill_gpus, plan.prefill_tp)
-                                        : ""),
-             std::to_string(plan.limits.max_batch),
-             std::to_string(plan.limits.chunk),
-             grouped_text(served.output_tok_s / static_cast<double>(plan.gpus)),
-             quantiles_text(served.ttft_s),
-             quantiles_text(served.tpot_s),
-             digits3(served.in_flight),
-             bytes_text(plan.memory.total),
-             {plan.within ? "met" : "missed", plan.within ? Tone::Good : Tone::Plain}});
+        const std::string prefill =
+            plan.prefill_gpus > 0 ? fmt::format(", {} GPUs prefill at tp {}", plan.prefill_gpus, plan.prefill_tp) : "";
+        table.row({split_of(plan.layout.parallel) + prefill,
+                   std::to_string(plan.limits.max_batch),
+                   std::to_string(plan.limits.chunk),
+                   grouped_text(served.output_tok_s / static_cast<double>(plan.gpus)),
+                   quantiles_text(served.ttft_s),
+                   quantiles_text(served.tpot_s),
+                   digits3(served.in_flight),
+                   bytes_text(plan.memory.total),
+                   {plan.within ? "met" : "missed", plan.within ? Tone::Good : Tone::Plain}});
     }
     table.append_to(out, style);
     out += "\n";
-}
-
-void append_cost(std::string& out, const ServePlan& best, const ServeAnswer& answer, const Style& style) {
-    std::string text = fmt::format(
-        "Best: {} GPU-milliseconds and {} J per output token; {} tokens of cache; first token p99 {}, per token p99 {}",
-        digits3(best.gpu_s_per_output_token * 1e3), digits3(best.energy_j_per_output_token),
-        grouped_text(best.cache_tokens), time_text({best.served.ttft_s.p99}), time_text({best.served.tpot_s.p99}));
-    if (answer.hour_price) {
-        const TokenPrices prices = token_prices(best, *answer.hour_price);
-        text += fmt::format("; at {} a GPU-hour {} per million tokens in and {} out", digits3(*answer.hour_price),
-                            digits3(prices.input), digits3(prices.output));
-    }
-    append_paragraph(out, text + ".", 2, style);
-    append_paragraph(
-        out,
-        fmt::format("Evidence: {}; 90% interval of its throughput {} to {} tokens/s.", evidence_text(best.evidence),
-                    grouped_text(best.served.output_tok_s / best.served.high),
-                    grouped_text(best.served.output_tok_s / best.served.low)),
-        2, style);
 }
 
 /// The flags of `predict` that price a step by itself.
@@ -154,7 +134,7 @@ void append_frontier(std::string& out, const std::vector<FrontierPoint>& frontie
                  {"per token", Align::Right},
                  {"first token, unloaded", Align::Right}});
     for (const FrontierPoint& point : frontier) {
-        table.row({split_of(point.parallel), grouped_text(point.batch), grouped_text(point.output_tok_s_gpu),
+        table.row({replica_words(point.parallel), grouped_text(point.batch), grouped_text(point.output_tok_s_gpu),
                    time_text(point.tpot), time_text(point.ttft)});
     }
     table.append_to(out, style);
@@ -187,6 +167,29 @@ std::string unmet_text(const ServeAnswer& answer) {
 
 }  // namespace
 
+std::string replica_words(const Parallelism& p) {
+    std::string text = fmt::format("tp {}", p.tp);
+    if (p.pp > 1) text += fmt::format(" pp {}", p.pp);
+    if (p.ep > 1) text += fmt::format(" ep {}", p.ep);
+    return text;
+}
+
+std::vector<std::string> cost_words(const ServePlan& best, const ServeAnswer& answer) {
+    std::string text = fmt::format(
+        "Best: {} GPU-milliseconds and {} J per output token; {} tokens of cache; first token p99 {}, per token p99 {}",
+        digits3(best.gpu_s_per_output_token * 1e3), digits3(best.energy_j_per_output_token),
+        grouped_text(best.cache_tokens), time_text({best.served.ttft_s.p99}), time_text({best.served.tpot_s.p99}));
+    if (answer.hour_price) {
+        const TokenPrices prices = token_prices(best, *answer.hour_price);
+        text += fmt::format("; at {} a GPU-hour {} per million tokens in and {} out", digits3(*answer.hour_price),
+                            digits3(prices.input), digits3(prices.output));
+    }
+    return {text + ".",
+            fmt::format("Evidence: {}; 90% interval of its throughput {} to {} tokens/s.", evidence_text(best.evidence),
+                        grouped_text(best.served.output_tok_s / best.served.high),
+                        grouped_text(best.served.output_tok_s / best.served.low))};
+}
+
 std::string served_words(const ServeAnswer& answer) { return load_text(answer) + ". " + limits_text(answer.limits); }
 
 std::string served_text(const ServeAnswer& answer, const Style& style) {
@@ -202,7 +205,7 @@ std::string served_text(const ServeAnswer& answer, const Style& style) {
     if (!found.plans.empty()) append_plans(out, answer, style);
     if (found.plans.empty() || !found.plans.front().within) append_paragraph(out, unmet_text(answer), 2, style);
     if (!found.plans.empty()) {
-        append_cost(out, found.plans.front(), answer, style);
+        for (const std::string& words : cost_words(found.plans.front(), answer)) append_paragraph(out, words, 2, style);
         append_steps(out, found.plans.front(), answer, style);
     }
     append_frontier(out, found.frontier, style);
