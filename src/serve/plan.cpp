@@ -9,9 +9,6 @@
 namespace tilewright {
 namespace {
 
-using serving::add_frontier;
-using serving::trim_frontier;
-
 std::vector<std::int64_t> powers_of_two(std::int64_t from, std::int64_t most) {
     std::vector<std::int64_t> result;
     for (std::int64_t value = from; value <= most; value *= 2) result.push_back(value);
@@ -53,14 +50,14 @@ public:
         if (task_.space.gpus) {
             layouts_of(*task_.space.gpus);
         } else {
-            for (const std::int64_t gpus : powers_of_two(1, task_.space.most_gpus)) {
+            for (const std::int64_t gpus : growing_sizes()) {
                 layouts_of(gpus);
                 if (!offline() && any_within()) break;
             }
         }
         if (!offline()) split_phases();
         rank();
-        trim_frontier(result_.frontier);
+        serving::trim_frontier(result_.frontier);
         return std::move(result_);
     }
 
@@ -68,6 +65,14 @@ private:
     bool offline() const { return std::isinf(mean_.rate); }
     bool any_within() const {
         return std::any_of(result_.plans.begin(), result_.plans.end(), [](const ServePlan& p) { return p.within; });
+    }
+
+    /// Powers of two within a node, then whole nodes.
+    std::vector<std::int64_t> growing_sizes() const {
+        const std::int64_t node = pricer_.device().node_size, most = task_.space.most_gpus;
+        std::vector<std::int64_t> result = powers_of_two(1, std::min(node - 1, most));
+        for (std::int64_t gpus = node; gpus <= most; gpus += node) result.push_back(gpus);
+        return result;
     }
 
     void layouts_of(std::int64_t gpus) {
@@ -117,7 +122,7 @@ private:
         }
         Layout layout{work, gpus, work.parallel.dp * work.parallel.pp, room,
                       StepTable(task_.shape, work, pricer_, task_.speculation)};
-        add_frontier({work, gpus, fit, engine_.chunk}, mean_, layout.table, result_.frontier);
+        serving::add_frontier({work, gpus, fit, engine_.chunk}, mean_, layout.table, result_.frontier);
         simulate_best(layout, fit);
     }
 

@@ -246,5 +246,22 @@ TEST(PlanServing, FewerGpusWhereTheyWillDo) {
     EXPECT_EQ(found.plans.front().gpus, 1);
 }
 
+TEST(PlanServing, BeyondANodeWholeNodesAreAdded) {
+    ServeTask asked = task();
+    asked.space.gpus = {};
+    asked.space.most_gpus = 4;
+    asked.space.tp = {1};
+    asked.space.pp = {1};
+    asked.load.duration = {20};
+    Device single = h200();
+    single.node_size = 1;  // so that three is a number of nodes
+    const Pricer pricer(single, assumed_profile(single));
+    asked.load.rate = 1;
+    asked.load.rate = 2.5 * plan_serving(asked, pricer).best_rate;
+    const ServeResult found = plan_serving(asked, pricer);
+    ASSERT_FALSE(found.plans.empty());
+    EXPECT_EQ(found.plans.front().gpus, 3);
+}
+
 }  // namespace
 }  // namespace tilewright
