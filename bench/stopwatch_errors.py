@@ -4,7 +4,7 @@
     python3 bench/stopwatch_errors.py [PROGRAM] [--cases] [--page] [--only TEXT]
 
 A case is `tilewright predict CONFIG --gpu h200 --runtime R --phase P --batch B --seq S [--master fp32]`, with the configuration as the
-stopwatch built the class from. Time is the stopwatch's, the mean where a case was taken on several machines; GPU busy is the profiler's.
+stopwatch built the class from. Time is the stopwatch's, the mean where a case was taken several times; GPU busy is the profiler's.
 Beside it: a roofline of the data sheet (`ideal` kernels at their rooflines) and a constant MFU, the mean of the classes that may set
 constants. Classes that constants were fitted to and classes held out (bench/hf_models.py) are told apart. --page prints
 docs/accuracy/stopwatch.md."""
@@ -23,6 +23,8 @@ import tempfile
 from hf_models import PLAIN, role
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+sys.path.insert(0, os.path.join(ROOT, "python"))
+from tilewright_host import THERE  # noqa: E402
 MEASURED = os.path.join(ROOT, "bench", "measured")
 TYPES = {"GPT2LMHeadModel": "gpt2", "OPTForCausalLM": "opt", "GPTNeoXForCausalLM": "gpt_neox", "LlamaForCausalLM": "llama",
          "MistralForCausalLM": "mistral", "Qwen2ForCausalLM": "qwen2", "Qwen3ForCausalLM": "qwen3", "GemmaForCausalLM": "gemma",
@@ -35,7 +37,7 @@ def lines(pattern):
     for path in sorted(glob.glob(os.path.join(MEASURED, pattern))):
         open_it = gzip.open if path.endswith(".gz") else open
         with open_it(path, "rt", encoding="utf-8") as file:
-            found += [json.loads(line) | {"machine": os.path.basename(path)} for line in file]
+            found += [json.loads(line) for line in file]
     return [row for row in found if row.get("status") == "ok"]
 
 
@@ -57,9 +59,9 @@ def shape_file(folder, row):
     return path
 
 
-def predict(program, path, row, runtime):
+def predict(program, path, row, runtime, more=()):
     command = [program, "predict", path, "--gpu", "h200", "--runtime", runtime, "--phase", row["phase"], "--batch", str(row["batch"]),
-               "--seq", str(row["seq"]), "--json"]
+               "--seq", str(row["seq"]), "--json", *more]
     if row["master"] == "fp32":
         command += ["--master", "fp32"]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -84,7 +86,7 @@ def compared(program, only):
             ideal = predict(program, path, row, "ideal")
             times = [taken_once["time_s"] for taken_once in rows]
             cases.append({"key": key, "role": role(row["model"]) if row["runtime"] != "pytorch" else "plain",
-                          "times": times, "machines": [taken_once["machine"] for taken_once in rows], "time": sum(times) / len(times), "predicted": answer["time_s"], "low": answer["low_s"],
+                          "times": times, "time": sum(times) / len(times), "predicted": answer["time_s"], "low": answer["low_s"],
                           "high": answer["high_s"], "busy": busy.get(key, {}).get("gpu_busy_s"), "gpu": answer["gpu_busy_s"],
                           "host": answer["host_time_s"], "flops": answer["flops"], "roofline": ideal["terms"]["roofline_s"],
                           "launches": (busy.get(key, {}).get("launches"), answer["launches"])})
@@ -112,26 +114,25 @@ Written by `python3 bench/stopwatch_errors.py PROGRAM --page`; do not edit it. `
 
 Real classes of transformers 5.17 and the plain model of `bench/pytorch_model.py` on one H200, wall clock ([method](../stopwatch.md)), predicted from their shapes alone with the [runtime](../runtimes.md) that ran them.
 *Fit* classes may set constants of a runtime (GPT-2, OPT, Llama, Gemma, Mixtral); *held out* ones only judge (GPT-NeoX, Mistral, Qwen2, Qwen3, Gemma-2, Phi, Phi-3, Falcon, Qwen3-MoE); *plain* is the plain model, whose host costs were set to these cases: its row shows a fit, not a judgement.
-Errors are means of absolute errors, in parts of the measured time: of the step, and of GPU-busy time where the profiler ran. `inside 90%` is the share of measured times within the interval; a case that was taken on two machines counts twice there and once, by the mean of both, in the errors.
+Errors are means of absolute errors, in parts of the measured time: of the step, and of GPU-busy time where the profiler ran. `inside 90%` is the share of measured times within the interval; a case that was taken several times counts each time there and once, by the mean, in the errors.
 
 Beside them: a *roofline* (the `ideal` runtime's kernels at peak and bandwidth of the data sheet) and a *constant MFU*, the mean of the classes that may set constants, by phase.
 
-Intervals were calibrated on all of these classes together, so that the shares inside show a fit, not a judgement: nine in ten of a row's times lie inside on the mean of *fit* and *held out*, not in each row.
+The host's spread was set on the classes that may set constants, so that *held out* judges it; `huggingface-compiled`'s own was widened until its two worst cases lay inside and shows a fit.
 
 """
 
 HOST = """
 ## How well the host can be known
 
-The host of these machines runs at two speeds, a factor of 1.5 to 2 apart, and changes within minutes. Prefill of short prompts and decode are the host's time. Of the cases that the host bounds:
+The host of these machines runs at two speeds, a factor of 1.5 to 2 apart, and changes within seconds. Prefill of short prompts, decode and small training steps are the host's time. `stopwatch-3.jsonl` has such cases again and again, with the ops
+of `tilewright measure host` timed beside each ([method](../stopwatch.md#in-turn)). Of its {times} single times of {cases} cases:
 
-| predicted by | single times | mean error |
+| predicted by | fit | held out |
 |---|---|---|
-| the stopwatch of the other machine, times the median ratio of the two | {pairs} | {other:.1%} |
-| the runtime, with one scale for each machine: the median of the fit classes there | {times} | {scaled:.1%} |
-| the runtime | {times} | {own:.1%} |
-
-So a scale for a machine buys nothing here, because a machine has no speed of its own, and no description of the software can come much below what the mean of two runs leaves.
+| another time of the same case, some minutes apart | {other_fit} | {other_held} |
+| the runtime | {own_fit} | {own_held} |
+| the runtime with `--host-scale` as the ops beside it say | {scaled_fit} | {scaled_held} |
 """
 
 PLAIN_GPU = """
@@ -173,23 +174,25 @@ def table(cases, markdown):
         print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
 
 
-def host_bound(cases):
-    return [case for case in cases if case["key"][4] == "huggingface" and case["key"][5] == "bf16" and case["host"] > 1.25 * case["gpu"]]
+def probed_scale(row):
+    """`tilewright measure host` for the moments around a time."""
+    return statistics.geometric_mean(probe[op] / there for probe in row["probes_us"] for op, there in THERE.items())
 
 
-def host_text(cases):
-    """Single times of steps that the host bounds: predicted by the runtime, with a scale for each machine, by the other machine."""
-    bound = host_bound(cases)
-    scale = {}
-    for machine in {machine for case in bound for machine in case["machines"]}:
-        scale[machine] = statistics.median(time / case["predicted"] for case in bound if case["role"] == "fit"
-                                           for time, where in zip(case["times"], case["machines"]) if where == machine)
-    singles = [(case["predicted"], time, scale[where]) for case in bound for time, where in zip(case["times"], case["machines"])]
-    twice = [case["times"] for case in bound if len(case["times"]) == 2]
-    ratio = statistics.median(first / second for first, second in twice)
-    return HOST.format(pairs=len(twice), times=len(singles), other=mean(off(second * ratio, first) for first, second in twice),
-                       own=mean(off(told, time) for told, time, _ in singles),
-                       scaled=mean(off(told * scaled, time) for told, time, scaled in singles))
+def host_text(program):
+    """Single times of steps that the host bounds: predicted by another one, by the runtime, and by the runtime at the host's speed beside them."""
+    rows = lines("stopwatch-3.jsonl")
+    by_case = collections.defaultdict(list)
+    for row in rows:
+        by_case[key_of(row)].append(row["time_s"])
+    found = collections.defaultdict(list)
+    with tempfile.TemporaryDirectory() as folder:
+        for row in rows:
+            path, time, kind = shape_file(folder, row), row["time_s"], row["role"].split()[0]
+            found["own_" + kind].append(off(predict(program, path, row, row["runtime"])["time_s"], time))
+            found["scaled_" + kind].append(off(predict(program, path, row, row["runtime"], ["--host-scale", f"{probed_scale(row):.4f}"])["time_s"], time))
+            found["other_" + kind] += [off(other, time) for other in by_case[key_of(row)] if other != time]
+    return HOST.format(times=len(rows), cases=len(by_case), **{name: f"{mean(errors):.1%}" for name, errors in found.items()})
 
 
 def plain_text(program):
@@ -226,7 +229,7 @@ def main():
         print(PAGE, end="")
     table(cases, options.page)
     if not options.only:
-        print(host_text(cases) + plain_text(options.program), end="")
+        print(host_text(options.program) + plain_text(options.program), end="")
 
 
 if __name__ == "__main__":

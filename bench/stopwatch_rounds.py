@@ -61,6 +61,7 @@ def tokens_in_turn(gpu, run, probe):
         gpu.wait()
         return time.perf_counter() - start
 
+    took(LONG)  # the first call of a length makes cuDNN's plans for each of its tokens: 30 to 40 ms a token
     took(SHORT)
     probes, taken = [probe()], []
     for _ in range(2):

@@ -160,8 +160,8 @@ struct HostCosts {
     Seconds forward, forward_view;    ///< an op that launches a kernel, one that does not
     Seconds backward, backward_view;  ///< the same in the backward pass
     Seconds update_tensor;            ///< of the optimizer, a parameter tensor
-    Seconds step;                     ///< what a step takes beside its ops: Python between them
-    Seconds token;                    ///< of decoding, a token: the loop around the model
+    Seconds step;                     ///< what a training step takes beside its ops: Python between them
+    Seconds prompt, token;            ///< the same of a prompt's pass, and of a decoded token
     double spread = 1.0;              ///< between the fast and the slow moments of such machines: 90% lie within
     bool waits_each_step = false;     ///< a step begins when the one before it is done
 

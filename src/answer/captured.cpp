@@ -62,7 +62,8 @@ public:
     /// With both clocks so many times as long.
     Timeline timeline(Pacing pacing) const {
         std::vector<Launch> launches;
-        launches.reserve(capture_.calls.size());
+        launches.reserve(1 + capture_.calls.size());
+        launches.push_back({beside_ops() * pacing.host, {}});
         for (const CapturedCall& call : capture_.calls) {
             const Distinct& op = of(call);
             launches.push_back({host_time(op, call.pass) * pacing.host, {}, op.host == HostWork::Wait});
@@ -91,6 +92,12 @@ private:
             op.parameters = list == nullptr ? 1 : static_cast<std::int64_t>(list->size());
         }
         return op;
+    }
+
+    Seconds beside_ops() const {
+        const HostCosts& host = question_.host;
+        if (capture_.phase == "train") return host.step;
+        return capture_.phase == "decode" ? host.token : host.prompt;
     }
 
     Seconds host_time(const Distinct& op, Pass pass) const {

@@ -164,6 +164,7 @@ constexpr HostKey host_keys[] = {
     {"backward_view_us", &HostCosts::backward_view},
     {"update_tensor_us", &HostCosts::update_tensor},
     {"step_us", &HostCosts::step},
+    {"prompt_us", &HostCosts::prompt},
     {"token_us", &HostCosts::token},
 };
 

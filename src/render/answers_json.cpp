@@ -235,7 +235,7 @@ std::string runtimes_json(const std::vector<ListedRuntime>& runtimes) {
         json.field("forward_s", host.forward.value).field("forward_view_s", host.forward_view.value);
         json.field("backward_s", host.backward.value).field("backward_view_s", host.backward_view.value);
         json.field("update_tensor_s", host.update_tensor.value).field("step_s", host.step.value);
-        json.field("token_s", host.token.value).field("spread", host.spread).end();
+        json.field("prompt_s", host.prompt.value).field("token_s", host.token.value).field("spread", host.spread).end();
         json.key("memory").object().field("context_bytes", runtime.memory.context.value);
         json.field("workspace_bytes", runtime.memory.workspace.value).field("slack", runtime.memory.slack).end();
         if (const std::optional<Engine>& engine = runtime.engine) {

@@ -203,7 +203,7 @@ struct StepTable::Parts {
     /// What the host adds: the runtime's own, and the engine's.
     double between_steps(const EngineStep& step) const {
         const Runtime& runtime = runtime_of(layout.runtime);
-        const double own = (step.sequences > 0 ? runtime.host.token : runtime.host.step).value;
+        const double own = (step.sequences > 0 ? runtime.host.token : runtime.host.prompt).value;
         if (!runtime.engine) return layout.host_scale * own;
         const Engine& engine = *runtime.engine;
         const Seconds each = engine.sequence * static_cast<double>(step.sequences + step.prompts);

@@ -39,11 +39,12 @@ struct Beside {
 Beside beside(const Shape& shape, const Workload& workload) {
     const HostCosts& host = runtime_of(workload.runtime).host;
     const RuntimeTraits& traits = traits_of(workload, shape.family);
-    const bool decodes = workload.phase == Phase::Decode;
+    const bool trains = workload.phase == Phase::Train;
+    const Seconds serving = workload.phase == Phase::Decode ? host.token : host.prompt;
     constexpr double vectors = 1.5;
     return {static_cast<double>(traits.forward_views) * host.forward_view.value,
             static_cast<double>(traits.backward_views) * host.backward_view.value, vectors * host.update_tensor.value,
-            decodes ? host.token.value : host.step.value};
+            (trains ? host.step : serving).value};
 }
 
 /// Launches of one layer, or of what stands before, between and after the layers.
