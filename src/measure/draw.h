@@ -6,8 +6,8 @@
 #include <initializer_list>
 #include <iterator>
 #include <random>
-#include <set>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "measure/case.h"
@@ -65,10 +65,13 @@ template <class DrawOne>
 std::vector<Case> draw_distinct(std::int64_t count, std::uint64_t seed, DrawOne draw_one) {
     Draw draw(seed);
     std::vector<Case> cases;
-    std::set<Fields> seen;
+    std::unordered_set<std::string> seen;
     for (std::int64_t tries = 0; static_cast<std::int64_t>(cases.size()) < count && tries < 1000 * count; ++tries) {
         Case what;
-        if (draw_one(draw, what) && seen.insert(what.sizes).second) cases.push_back(std::move(what));
+        if (!draw_one(draw, what)) continue;
+        std::string sizes;
+        for (const auto& [name, value] : what.sizes) sizes += value + ',';
+        if (seen.insert(std::move(sizes)).second) cases.push_back(std::move(what));
     }
     return cases;
 }

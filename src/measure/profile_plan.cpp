@@ -31,33 +31,37 @@ constexpr std::size_t blocks = 1200;  ///< more than two ranks take in half an h
 /// Above this the power limit moves the clock of an H200, and a sample takes six times as long as below: 50 ms.
 constexpr double heavy_flops = 1.5e10;
 
-double flops_of(const Case& what) { return what.op == "gemm" ? product_flops(what) : 0.0; }
+struct Weighed {
+    double flops;
+    Case what;
+};
 
 /// Leaves out every second of the heavy ones, which the clocks are about anyway.
-void thin(std::vector<Case>& cases) {
+void thin(std::vector<Weighed>& cases) {
     bool left_out = false;
-    std::erase_if(cases, [&](const Case& what) {
-        left_out = flops_of(what) >= heavy_flops ? !left_out : left_out;
-        return left_out && flops_of(what) >= heavy_flops;
+    std::erase_if(cases, [&](const Weighed& one) {
+        left_out = one.flops >= heavy_flops ? !left_out : left_out;
+        return left_out && one.flops >= heavy_flops;
     });
 }
 
 /// The shapes of a part in an order of no meaning, but for blocks that begin with what is heavy, so that the chip rests
 /// once; each with its split.
-std::vector<Case> drawn(const Part& part, std::uint64_t seed) {
+std::vector<Weighed> drawn(const Part& part, std::uint64_t seed) {
     const std::span<const ShapeSet> sets = shape_sets();
     const auto set = std::find_if(sets.begin(), sets.end(), [&](const ShapeSet& one) { return one.name == part.set; });
-    std::vector<Case> cases = set->draw(static_cast<std::int64_t>(part.in_block * blocks), seed);
+    std::vector<Weighed> cases;
+    for (Case& what : set->draw(static_cast<std::int64_t>(part.in_block * blocks), seed)) {
+        what.tags.emplace_back("split", split_of(find_field(what.tags, "family").value_or("")));
+        cases.push_back({what.op == "gemm" ? product_flops(what) : 0.0, std::move(what)});
+    }
     Draw draw(seed);
     for (std::size_t i = cases.size(); i > 1; --i) std::swap(cases[i - 1], cases[draw.below(i)]);
     if (part.clocks.size() == 1) thin(cases);
     for (std::size_t at = 0; at < cases.size(); at += part.in_block) {
         const std::size_t end = std::min(at + part.in_block, cases.size());
         std::sort(cases.begin() + static_cast<std::ptrdiff_t>(at), cases.begin() + static_cast<std::ptrdiff_t>(end),
-                  [](const Case& a, const Case& b) { return flops_of(a) > flops_of(b); });
-    }
-    for (Case& what : cases) {
-        what.tags.emplace_back("split", split_of(find_field(what.tags, "family").value_or("")));
+                  [](const Weighed& a, const Weighed& b) { return a.flops > b.flops; });
     }
     return cases;
 }
@@ -79,7 +83,7 @@ std::vector<Job> brief_peaks() {
 
 std::vector<Job> profile_jobs(const Share& share) {
     std::vector<Job> jobs = brief_peaks();
-    std::vector<std::vector<Case>> cases;
+    std::vector<std::vector<Weighed>> cases;
     for (const Part& part : parts()) cases.push_back(drawn(part, first_seed + cases.size()));
     for (std::size_t block = static_cast<std::size_t>(share.rank); block < blocks;
          block += static_cast<std::size_t>(share.world)) {
@@ -87,7 +91,7 @@ std::vector<Job> profile_jobs(const Share& share) {
             const Part& part = parts()[i];
             for (std::size_t at = block * part.in_block; at < (block + 1) * part.in_block; ++at) {
                 if (at >= cases[i].size()) break;
-                for (const ClockMode clock : part.clocks) jobs.push_back({cases[i][at], clock});
+                for (const ClockMode clock : part.clocks) jobs.push_back({cases[i][at].what, clock});
             }
         }
     }
