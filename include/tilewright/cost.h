@@ -201,15 +201,10 @@ struct GraphCost {
     std::vector<PricedOp> ops;  ///< specialised: every kernel that is launched
     Flops flops;                ///< of the graph as it was lowered
     Cost sum;                   ///< times, intervals and terms of all launches added; evidence is the worst among them
-    Seconds
-        host_time;  ///< what launching them one by one takes the host; bounds eager execution when longer than sum.time
     std::int64_t launches = 0;
     double clock = 1.0;  ///< share of the top clock at which all but the update settles
 };
 
 GraphCost price(const OpGraph& graph, const Pricer& pricer);
-
-/// FLOPs of the graph as lowered over what the data-sheet peak could do in that time.
-double model_flops_utilization(const GraphCost& cost, const Pricer& pricer, Precision precision);
 
 }  // namespace tilewright

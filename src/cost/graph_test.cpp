@@ -86,10 +86,8 @@ TEST(Graph, SumsItsKernels) {
     EXPECT_NEAR(cost.sum.time / time, 1.0, 1e-12);
     EXPECT_NEAR(cost.sum.time / terms, 1.0, 1e-12);
     EXPECT_EQ(cost.launches, launches);
-    EXPECT_EQ(cost.host_time, pricer.profile().host_launch * static_cast<double>(launches));
     EXPECT_EQ(cost.sum.evidence, Evidence::Assumed);
-    const double utilization = model_flops_utilization(cost, pricer, Precision::Fp16);
-    EXPECT_NEAR(utilization, (total_flops(graph) / cost.sum.time) / pricer.peak(Precision::Fp16), 1e-12);
+    EXPECT_EQ(cost.flops, total_flops(graph));
 }
 
 TEST(Stream, ReachesTheCopyBandwidth) {

@@ -265,13 +265,7 @@ GraphCost price(const OpGraph& graph, const Pricer& pricer) {
     }
     take_interval(result);
     result.sum.bound = main_bound(result.ops);
-    result.host_time = pricer.profile().host_launch * static_cast<double>(result.launches);
     return result;
-}
-
-double model_flops_utilization(const GraphCost& cost, const Pricer& pricer, Precision precision) {
-    if (cost.sum.time.value <= 0.0) return 0.0;
-    return (cost.flops / cost.sum.time) / pricer.peak(precision);
 }
 
 }  // namespace tilewright
