@@ -24,7 +24,7 @@ Comparison with_alternatives(const Question& question, const Pricer& pricer, con
     std::vector<const Candidate*> taken;
     Question changed = question;
     for (const auto& [kind, list] : kinds(advice.found)) {
-        const auto same = [&](const Candidate* other) { return other->changed == list.front().changed; };
+        const auto same = [&list = list](const Candidate* other) { return other->changed == list.front().changed; };
         if (list.empty() || std::any_of(taken.begin(), taken.end(), same)) continue;
         taken.push_back(&list.front());
         changed.shape = list.front().shape;

@@ -21,7 +21,7 @@ constexpr auto half = static_cast<std::size_t>(Precision::Bf16);
 /// Every so many-th, so that at most `limit` are left.
 Observations thinned(const Observations& seen, std::size_t limit) {
     Observations result;
-    const std::size_t step = std::max<std::size_t>(1, ceil_div(static_cast<std::int64_t>(seen.size()), limit));
+    const std::size_t step = std::max<std::size_t>(1, (seen.size() + limit - 1) / limit);
     for (std::size_t i = 0; i < seen.size(); i += step) result.push_back(seen[i]);
     return result;
 }
