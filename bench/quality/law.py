@@ -282,7 +282,8 @@ def report(law):
              "| standard deviation, % of the loss | " + " | ".join(counts) + " |", "|---|" + "---|" * len(counts),
              "| a shape off the terms | " + " | ".join(f"{spread[source][0]:.2f}" for source in counts) + " |",
              "| a run off its shape | " + " | ".join(f"{spread[source][1]:.2f}" for source in counts) + " |",
-             f"| a seed, in all shapes alike | {100 * law.spread[('seed',)]:.2f} | | |\n",
+             f"| a seed, in all shapes alike | {100 * law.spread[('seed',)]:.2f} | | |",
+             f"| a study's slope with width over depth, for a factor e | {100 * law.spread[('study',)]:.2f} | {100 * law.spread[('study',)]:.2f} | {100 * law.spread[('study',)]:.2f} |\n",
              "| term | weight | 90% | ours alone | Gemstones alone | Morph alone |", "|---|---|---|---|---|---|"]
     alone = [Law([one for one in law.observations if one.source == source]).weights for source in counts]
     lines += [f"| {name} | {law.weights[i]:+.4f} | ±{law.half_width(name):.4f} | " + " | ".join(f"{weights[i]:+.4f}" for weights in alone) + " |"
