@@ -26,15 +26,19 @@ int fit_products(const char* name, const char* way) {
         Gemm gemm{Layout::TN, m, n, k};
         gemm.quantization = *quantization;
         gemm.quantizes = traits_of(*quantization).quantizes;
-        gemm.reuse = Reuse::Rotated;
+        gemm.reuse = timed_reuse(*quantization);
         const auto kin = fitting::mixed(static_cast<std::uint64_t>(n), static_cast<std::uint64_t>(k));
         seen.push_back({QuantizedProduct(gemm, *device), us, kin});
     }
     if (seen.empty()) return 0;
     const std::string title = std::string(name) + " | " + way;
-    std::vector<ProductLaw> starts(2);  // libraries of many tiles, and of few
+    std::vector<ProductLaw> starts(4);  // libraries of many tiles, of few, of few splits, of tiles as high as A
+    for (ProductLaw& start : starts) start.between = 1.02;
     starts[1].least_rows = 64.0;
     starts[1].least_columns = 128.0;
+    starts[2].most_splits = 7.0;
+    starts[3].follows_rows = 128.0;
+    starts[3].most_splits = 1.0;
     const auto law = fitting::fit_and_judge(seen, product_fields(), starts, title.c_str());
     fitting::print_row(name, law, product_fields());
     return 0;
@@ -60,9 +64,9 @@ int fit_attention(const char* name, const char* walk) {
     }
     if (seen.empty()) return 0;
     const std::string title = std::string(name) + " | " + walk;
-    std::vector<EngineAttentionLaw> starts(3);
+    std::vector<EngineAttentionLaw> starts(4);
     starts[1].packed_tokens = 1e5;
-    starts[2].window_packs = 0.1;
+    starts[2].window_packs = starts[3].window_packs = starts[3].alone_splits = 0.1;
     const auto law = fitting::fit_and_judge(seen, engine_attention_fields(), starts, title.c_str());
     fitting::print_row(name, law, engine_attention_fields());
     return 0;

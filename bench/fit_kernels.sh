@@ -28,26 +28,33 @@ renew() {  # file, section, new rows
         BEGIN { while ((getline line < rows) > 0) { split(line, word, " "); new[word[1]] = line; order[++count] = word[1] } }
         function rest() { for (i = 1; i <= count; i++) if (order[i] in new) { print new[order[i]]; delete new[order[i]] } }
         /^\[/ { if (inside) rest(); inside = $0 == section; if (inside) seen = 1 }
+        inside && $1 in new && /"/ { delete new[$1] }  # a word stays
         inside && $1 in new { print new[$1]; delete new[$1]; next }
         { print }
         END { if (!seen) print section; rest() }' "$1" > "$work/renewed"
     cp "$work/renewed" "$1"
 }
 
-for way in fp8 fp8_block fp8_static int8_wo int8_sq int4_wo nvfp4; do
+# All devices at once: their rows into the file, their errors to the page and to stderr.
+fit_all() {  # products or attention, way or walk, where rows come from
+    local pair name
     for pair in $known; do
-        wanted "${pair%%:*}" || continue
-        rows_of "${pair##*:}" $way | "$fit" products "${pair%%:*}" $way 2> >(tee -a "$work/errors" >&2)
-    done > "$work/$way"
-    renew "$kernels/products.toml" $way "$work/$way"
-done
-for walk in prefill prefill_fp8 decode decode_fp8; do
+        name=${pair%%:*}
+        if wanted "$name"; then "$3" "${pair##*:}" "$2" | "$fit" "$1" "$name" "$2" > "$work/row.$name" 2> "$work/error.$name" & fi
+    done
+    wait
     for pair in $known; do
-        wanted "${pair%%:*}" || continue
-        calls_of "${pair##*:}" | "$fit" attention "${pair%%:*}" $walk 2> >(tee -a "$work/errors" >&2)
-    done > "$work/$walk"
-    renew "$kernels/attention.toml" $walk "$work/$walk"
-done
+        name=${pair%%:*}
+        if wanted "$name"; then
+            cat "$work/row.$name" >> "$work/$2"
+            tee -a "$work/errors" < "$work/error.$name" >&2
+        fi
+    done
+    renew "$kernels/$1.toml" "$2" "$work/$2"
+}
+
+for way in fp8 fp8_block fp8_static int8_wo int8_sq int4_wo nvfp4; do fit_all products $way rows_of; done
+for walk in prefill prefill_fp8 decode decode_fp8; do fit_all attention $walk calls_of; done
 [[ $devices == "  " ]] || exit 0
 sed '/^| GPU/,$d' "$page" > "$work/page"
 { cat "$work/page"; echo "| GPU | what | points | mean | median | 90th percentile | in the interval | data-sheet roofline |"; echo "|---|---|---|---|---|---|---|---|"; cat "$work/errors"; } > "$work/whole"

@@ -32,6 +32,9 @@ struct ProductLaw : LawIntervals {
     double launch_us = 2.0;
     double quantize_us = 3.0;
     double quantize_passes = 2.5;
+    double quantize_row_ns = 0.1;
+    double short_us = 0.1;
+    double between = 1.0;
     double peak = 0.85;
     double rows = 8.0;
     double columns = 2.0;
@@ -40,10 +43,14 @@ struct ProductLaw : LawIntervals {
     double step_us = 0.06;
     double vector = 0.02;
     double vector_us = 2.0;
+    double vector_rows = 8.0;
     double least_rows = 16.0;
     double least_columns = 32.0;
+    double follows_rows = 16.0;
+    double most_splits = 32.0;
     double split_us = 3.0;
     double split_passes = 0.05;
+    double reread = 0.02;
     double bandwidth = 0.87;
     double exposed = 0.2;
     double fill_us = 0.6;
@@ -66,12 +73,15 @@ struct EngineAttentionLaw : LawIntervals {
     double step_us = 0.3;
     double split_us = 1.5;
     double tail = 0.5;
+    double packed_us = 0.1;
     double packed_tokens = 8.0;
     double window_keys = 200.0;
     double window_packs = 1.0;
+    double alone_splits = 1.0;
     double bandwidth = 0.85;
     double exposed = 0.2;
     double ramp_us = 1.0;
+    bool flash2 = false;  ///< the profile's own price of FlashAttention-2 is nearer to the timings
     Evidence evidence = Evidence::Assumed;
 };
 

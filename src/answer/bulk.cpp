@@ -39,11 +39,22 @@ RowPrice price_stack(const Described& row, const Pricer& pricer) {
     return priced;
 }
 
+/// What a block's kernels are off by together, besides each alone (docs/accuracy/engines.md).
+constexpr double block_widening = 1.1;
+
 struct RowPricer {
     const Described& row;
     const Pricer& pricer;
 
     RowPrice operator()(const Stack&) const { return price_stack(row, pricer); }
+    RowPrice operator()(const LatentCall& call) const {
+        Cost cost = price(lower(row), pricer).sum;
+        if (call.whole) {
+            cost.low = cost.low / block_widening;
+            cost.high = cost.high * block_widening;
+        }
+        return {cost, 0, {}, {}};
+    }
     RowPrice operator()(Gemm gemm) const {
         if (gemm.precision == Precision::Fp8 && gemm.quantization == Quantization::None) {  // a layer's, from 16 bits
             gemm.quantization = Quantization::Fp8;

@@ -64,6 +64,7 @@ EngineTime time_of(const EngineCall& c, const EngineAttentionLaw& law) {
     double least = HUGE_VAL;
     const bool packs = c.tokens <= law.packed_tokens && (!c.windowed || law.window_packs >= 0.5);
     const double group = packs ? c.group : 1.0;
+    const bool splits = group > 1.0 || law.alone_splits >= 0.5;
     for (const double height : tile_rows) {
         const double tiles = c.key_heads * c.group / group * ceil_positive(c.tokens * group / height);
         const double pair = c.pair_us * (c.head + law.softmax) / law.peak * (1.0 + law.rows / height);
@@ -82,11 +83,11 @@ EngineTime time_of(const EngineCall& c, const EngineAttentionLaw& law) {
                 least = total;
                 best = {0.0, compute, memory, sum, parts, blocks / c.units};
             }
-            if (keys_of_step * parts >= all_keys) break;
+            if (!splits || keys_of_step * parts >= all_keys) break;
         }
     }
     const double write = c.writes_cache ? law.write_us + law.write_passes * c.cache_us : 0.0;
-    const double launch = law.launch_us + law.ramp_us * memory / (memory + 3.0);
+    const double launch = law.launch_us + (group > 1.0 ? law.packed_us : 0.0) + law.ramp_us * memory / (memory + 3.0);
     best.waiting += launch + (c.writes_cache ? law.write_us : 0.0);
     best.total = std::max({least + launch + write, c.arithmetic_us, c.traffic_us});
     return best;
@@ -98,8 +99,13 @@ Bound bound_of(const EngineTime& time) {
 }
 
 Cost Pricer::engine(const Attention& call) const {
-    const EngineCall sizes(call, device());
     const EngineAttentionLaw& law = serving_of(profile()).attention[static_cast<std::size_t>(walk_of(call))];
+    if (law.flash2) {
+        Attention own = call;
+        own.backend = AttentionBackend::Flash2;
+        return burst(own);
+    }
+    const EngineCall sizes(call, device());
     const EngineTime time = time_of(sizes, law);
     constexpr double second = 1e-6;
     Explanation explanation;

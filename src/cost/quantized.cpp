@@ -47,32 +47,40 @@ QuantizedProduct::QuantizedProduct(const Gemm& gemm, const Device& device)
     const double activation = stored_bytes(traits.activations), us_per_byte = 1e6 / device.bandwidth.value;
     const double a = m * k * batch * activation, b = k * n * batch * stored_bytes(traits.weights),
                  c = m * n * batch * 2;
-    const Reuse reuse = gemm.reuse == Reuse::Sampled ? Reuse::Rotated : gemm.reuse;
+    const bool as_timed = gemm.reuse == Reuse::Sampled || gemm.reuse == Reuse::Rotated;
+    const Reuse reuse = as_timed ? timed_reuse(gemm.quantization) : gemm.reuse;
     const Traffic traffic = traffic_of(reuse, {a, b, c}, device);
     step = step_bytes / std::max(activation, 1.0);
     arithmetic_us = 2e6 * m * n * k * batch / matrix_rate(device, traits.arithmetic);
     flop_us = 1e6 * units / matrix_rate(device, traits.arithmetic);
     traffic_us = (traffic.load + traffic.store) * us_per_byte;
     pass_us = 3.0 * m * k * batch * us_per_byte;
+    spill_us = std::max(0.0, a - device.l2.value) * us_per_byte;
     part_us = 8.0 * m * n * batch * us_per_byte;
 }
 
 QuantizedTime time_of(const QuantizedProduct& p, const ProductLaw& law) {
-    const double memory = p.traffic_us / law.bandwidth, inverse_units = 1.0 / p.units;
+    const double inverse_units = 1.0 / p.units;
+    const double power_of_two = std::exp2(ceil_positive(std::log2(p.m)));
+    const double between = p.m == power_of_two ? 1.0 : law.between;
+    const double least_rows = std::max(law.least_rows, std::min(law.follows_rows, power_of_two));
     QuantizedTime best{};
     double least = HUGE_VAL;
     for (const TileSize tile : tile_sizes) {
-        if (tile.m < law.least_rows || tile.n < law.least_columns) continue;
+        if (tile.m < least_rows || tile.n < law.least_columns) continue;
+        const double again = law.reread * p.spill_us * (ceil_positive(p.n / tile.n) - 1.0);
+        const double memory = (p.traffic_us + again) / law.bandwidth;
         const double tiles = ceil_positive(p.m / tile.m) * ceil_positive(p.n / tile.n) * p.batch;
         const double short_of = 1.0 + law.rows / tile.m + law.columns / tile.n;
         const double step = std::max(law.step_us, 2.0 * tile.m * tile.n * p.step * p.flop_us / law.peak * short_of);
         const double block = law.block_us + law.area_us * tile.m * tile.n / largest_tile;
-        const double evenly = std::max(memory, tiles * p.k / p.step * step * inverse_units);
+        const double evenly = std::max(memory, between * tiles * p.k / p.step * step * inverse_units);
         for (const double split : k_splits) {
-            const bool pays = split == 1.0 || (evenly + law.split_us < least && p.step * split < p.k + p.step);
+            const bool pays = split == 1.0 || (split <= law.most_splits && evenly + law.split_us < least &&
+                                               p.step * split < p.k + p.step);
             if (!pays) break;
             const double blocks = tiles * split, waves = ceil_positive(blocks * inverse_units);
-            const double compute = waves * (block + ceil_positive(p.k / (p.step * split)) * step);
+            const double compute = between * waves * (block + ceil_positive(p.k / (p.step * split)) * step);
             const double parts = split > 1.0 ? law.split_us + law.split_passes * split * p.part_us : 0.0;
             const double total = std::max(compute, memory) + law.exposed * std::min(compute, memory) +
                                  law.fill_us * std::min(1.0, blocks * inverse_units) + parts;
@@ -82,8 +90,8 @@ QuantizedTime time_of(const QuantizedProduct& p, const ProductLaw& law) {
             }
         }
     }
-    constexpr double vector_rows = 16.0;
-    if (p.m <= vector_rows) {
+    const double memory = p.traffic_us / law.bandwidth;
+    if (p.m <= law.vector_rows) {
         const double compute = p.arithmetic_us / law.vector;
         const double total = std::max(compute, memory) + law.exposed * std::min(compute, memory) + law.vector_us;
         if (total < least) {
@@ -91,8 +99,11 @@ QuantizedTime time_of(const QuantizedProduct& p, const ProductLaw& law) {
             best = {0.0, compute, memory, law.vector_us, 1.0, 1.0, 1.0, 0.0};
         }
     }
-    const double quantize = p.quantizes ? law.quantize_us + law.quantize_passes * p.pass_us : 0.0;
-    const double launch = law.launch_us + law.ramp_us * memory / (memory + ramp_half_us);
+    const double quantize =
+        p.quantizes ? law.quantize_us + law.quantize_row_ns * 1e-3 * p.m * p.batch + law.quantize_passes * p.pass_us
+                    : 0.0;
+    const double launch =
+        law.launch_us + (p.k <= p.step ? law.short_us : 0.0) + law.ramp_us * best.memory / (best.memory + ramp_half_us);
     best.waiting += launch + (p.quantizes ? law.quantize_us : 0.0);
     best.total = std::max({least + launch + quantize, p.arithmetic_us, p.traffic_us});
     return best;

@@ -9,6 +9,12 @@
 
 namespace tilewright {
 
+/// What L2 held when such products were timed with rotated weights: of those of TensorRT's plugins nothing.
+inline Reuse timed_reuse(Quantization way) {
+    const bool plugin = way == Quantization::Int8Wo || way == Quantization::Int8Sq || way == Quantization::Int4Wo;
+    return plugin ? Reuse::Input : Reuse::Rotated;
+}
+
 /// A product as its law sees it, times in microseconds.
 struct QuantizedProduct {
     QuantizedProduct(const Gemm& gemm, const Device& device);
@@ -19,6 +25,7 @@ struct QuantizedProduct {
     double flop_us;        ///< of one FLOP on one unit at the data sheet's rate
     double traffic_us;     ///< of the bytes that come from memory, at the data sheet's bandwidth
     double pass_us;        ///< of A read in 16 bits and written in 8
+    double spill_us;       ///< of what L2 cannot hold of A, at the data sheet's bandwidth
     double part_us;        ///< of C written and read in four bytes
     double arithmetic_us;  ///< of all FLOPs on all units
     bool quantizes;

@@ -92,7 +92,13 @@ OpGraph latent_ops(const LatentCall& call) {
     Builder b(shape, work);
     b.part = Part::Layer;
     latent_block(b);
-    return std::move(b).finish();
+    OpGraph graph = std::move(b).finish();
+    std::erase_if(graph.ops, [](const Op& op) { return op.name == "quantize"; });  // timed with the products
+    for (Op& op : graph.ops) {
+        if (auto* product = std::get_if<Gemm>(&op.work))
+            product->quantizes = traits_of(product->quantization).quantizes;
+    }
+    return graph;
 }
 
 }  // namespace tilewright::lowering

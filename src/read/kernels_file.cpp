@@ -16,7 +16,7 @@ namespace {
 
 constexpr double carried_widening = 1.15, mean_widening = 1.5;  ///< of intervals on parts that were not timed
 
-/// A row of constants, then low and high of the intervals by bound.
+/// A row of constants, then low and high of the intervals by bound; or the word flash2.
 template <class Law>
 std::optional<Law> law_of(const read::Value& row, std::span<const LawField<Law>> fields) {
     const read::Array* numbers = row.as<read::Array>();
@@ -72,6 +72,14 @@ template <class Law>
 Law law_for(const Device& device, const read::Value& section, std::span<const LawField<Law>> fields) {
     std::vector<Measured<Law>> all;
     for (const read::Member& row : *section.as<read::Object>()) {
+        if constexpr (requires { Law::flash2; }) {
+            if (row.value.as<std::string>() != nullptr) {
+                Law own;
+                own.flash2 = true;
+                if (row.key == device.name || same_chip(measured_device(row.key), device)) return own;
+                continue;
+            }
+        }
         const std::optional<Law> law = law_of(row.value, fields);
         assert(law && "the built-in laws are in range");
         all.push_back({measured_device(row.key), *law});
