@@ -371,6 +371,21 @@ TEST(Laws, NoLowEndBeatsTheDataSheetsBandwidth) {
     });
 }
 
+/// Of a decoding step. cuDNN splits keys into powers of two: 1,024 in eight parts take less than 896 in four, as timed.
+TEST(Laws, MoreKeysNeverTakeLess) {
+    holds_everywhere([](const Pricer& pricer) {
+        Attention attention = any_attention();
+        attention.q_len = 1;
+        attention.causal = false;
+        attention.pass = AttentionPass::Forward;
+        attention.head_dim = std::min<std::int64_t>(attention.head_dim, 128);
+        const auto backend = resolve(AttentionBackend::Auto, pricer.device(), attention.head_dim);
+        const Seconds before = pricer.price(attention).time;
+        attention.kv_len += 64 * *rc::gen::inRange<std::int64_t>(1, 33);
+        RC_ASSERT(pricer.price(attention).time >= before * (backend == AttentionBackend::Cudnn ? 0.85 : 0.995));
+    });
+}
+
 TEST(Laws, MoreSequencesNeverTakeLess) {
     holds_everywhere([](const Pricer& pricer) {
         const Attention attention = any_attention();

@@ -7,7 +7,8 @@ namespace tilewright {
 namespace {
 
 constexpr double step_keys = 128.0;
-constexpr double packed_rows = 64.0;  ///< query heads of one matrix instruction (PTX ISA, wgmma)
+constexpr double brief_keys = 2.0 * step_keys;  ///< more never take the kernel for few
+constexpr double packed_rows = 64.0;            ///< query heads of one matrix instruction (PTX ISA, wgmma)
 
 double power_of_two_from(double value) { return std::exp2(std::ceil(std::log2(value))); }
 double power_of_two_upto(double value) { return std::exp2(std::floor(std::log2(value))); }
@@ -55,7 +56,7 @@ struct Choice {
 };
 
 Choice choice_of(const AttentionSizes& s, const DecodeKernel& brief) {
-    if (brief.step.value <= 0.0 || s.keys > 2.0 * step_keys) return {false, true};
+    if (brief.step.value <= 0.0 || s.keys > brief_keys) return {false, true};
     return {true, s.keys > step_keys && s.sequences * s.heads > s.units};
 }
 
@@ -75,7 +76,10 @@ double seconds_of(const AttentionSizes& s, const AttentionProfile& kernels, doub
     time += kernels.decode_launch.value + (packs ? kernels.packed.value : 0.0);
     if (!choice.brief) return time;
     const DecodeKernel brief = scaled(kernels.brief, s.head_dim);
-    const double few = reading(brief, s, {split.blocks, 1.0}, memory(brief));
+    AttentionSizes more = s;  // keys that it is not for: masked, they would do
+    more.keys = brief_keys + 1.0;
+    const double few =
+        std::min(reading(brief, s, {split.blocks, 1.0}, memory(brief)), seconds_of(more, kernels, ideal, narrow));
     return choice.usual ? std::max(time, few) : few;
 }
 

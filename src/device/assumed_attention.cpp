@@ -74,6 +74,7 @@ void assume_attention(const Device& device, Profile& profile) {
         profile.flash2 =
             wide ? profile_of(flash2_on_hopper, device, 1.0) : profile_of(flash2_on_ampere, device, products);
     profile.flash2.split_below = 1.6;  // num_splits_heuristic: 0.8 of two blocks a unit
+    profile.flash2.split_keys = 128;   // as on every GPU that it was timed on
     if (!wide) return;
     const bool hopper = device.architecture == Architecture::Hopper;
     profile.cudnn = profile_of(hopper ? cudnn_on_hopper : cudnn_on_blackwell, device, 1.0);
