@@ -11,7 +11,7 @@
 namespace tilewright {
 namespace {
 
-constexpr std::size_t least_products = 300;
+constexpr std::size_t least_products = 150;
 constexpr std::uint64_t folds = 4, stream_folds = 16;  ///< streams are few, and learnt in a moment
 
 template <class Keep>

@@ -12,8 +12,8 @@
 namespace tilewright {
 namespace {
 
-constexpr std::size_t least_of_family = 80;   ///< fewer, and a family is priced as its parent
-constexpr std::size_t least_for_loads = 500;  ///< single products; fewer, and batches would decide what loads cost
+constexpr std::size_t least_of_family = 40;  ///< fewer, and a family is priced as its parent, or as its relative's
+constexpr double pull = 0.1;                 ///< a constant moved by 1.6 weighs as a sample that is 5% off
 constexpr std::int64_t most_knots = 8;
 constexpr std::size_t rows_for_physics = 6000;  ///< more change nothing and take longer
 constexpr auto half = static_cast<std::size_t>(Precision::Bf16);
@@ -154,18 +154,25 @@ double mean_error(const Observations& seen, const Device& device, const Profile&
     return sum / static_cast<double>(seen.size());
 }
 
-/// Moves a family's constants to where its samples are priced best with its tiles; returns the mean error left. bf16
+/// Moves a family's constants to where its samples are priced best with its tiles, but where few samples ask for it no
+/// farther from their start than those are worth; returns the mean error left. bf16
 /// and fp16 run alike.
 double fit_constants(const Observations& seen, const Device& device, Profile& profile, GemmFamily family) {
     GemmProfile& gemm = profile.kernels(family);
-    const auto errors = [&] {
-        gemm.follow_law();
-        profile.compute_fraction[static_cast<std::size_t>(Precision::Fp16)] = profile.compute_fraction[half];
-        return log_errors(seen, device, profile);
-    };
     std::vector<Parameter> parameters = further_parameters(profile, family, seen);
     const std::vector<Parameter> own = parameters_of(gemm);
     parameters.insert(parameters.end(), own.begin() + (by_host(seen) ? launch_and_fill : 0), own.end());
+    std::vector<double> start;
+    for (const Parameter& parameter : parameters) start.push_back(*parameter.value);
+    const auto errors = [&] {
+        gemm.follow_law();
+        profile.compute_fraction[static_cast<std::size_t>(Precision::Fp16)] = profile.compute_fraction[half];
+        std::vector<double> result = log_errors(seen, device, profile);
+        for (std::size_t i = 0; i < start.size(); ++i) {
+            result.push_back(start[i] > 0.0 ? pull * std::log(*parameters[i].value / start[i]) : 0.0);
+        }
+        return result;
+    };
     for (int again = 0; again < 3; ++again) solve(parameters, errors);  // it stalls where the cheapest tile changes
     errors();
     return mean_error(seen, device, profile);
@@ -200,6 +207,9 @@ void start_loads(GemmProfile& gemm) {
     gemm.reduced_loads = gemm.output_loads;
 }
 
+/// Of whole rows or of narrow ones, which are learnt apart.
+std::size_t rows_group(const Observation& one) { return has_narrow_rows(std::get<Gemm>(one.op.work)) ? 1 : 0; }
+
 /// Knots from the shortest samples to the longest, but for one in a hundred at either end.
 Correction between_knots(const Observations& seen, const Pricer& pricer) {
     std::vector<double> times;
@@ -233,24 +243,31 @@ Correction correction_of(const Observations& seen, const Pricer& pricer) {
 
 }  // namespace
 
+/// A relative's constants are one start, the menus' tiles from the family's parent are others; the best is kept.
 void fit_gemm_physics(const Observations& seen, const Device& device, Profile& profile) {
-    const bool carried = !profile.carried_from.empty();  // a relative's tiles and narrow families are better than none
-    for (const FamilyPlan& plan : plans) {
-        const Observations own = of_family(seen, plan.family);
-        if (carried && own.size() >= least_of_family) fit_constants(own, device, profile, plan.family);
+    const bool carried = !profile.carried_from.empty();
+    for (const Observation* one : seen) profile.gemm_corrections[rows_group(*one)] = {};  // was a relative's
+    if (!carried) {
+        profile.gemm.fill = profile.gemm.launch * 0.3;
+        profile.gemm.max_split_k = 64;
     }
-    if (carried) return;
-    profile.gemm.fill = profile.gemm.launch * 0.3;
-    profile.gemm.max_split_k = 64;
     for (const FamilyPlan& plan : plans) {
-        inherit(profile.kernels(plan.family), profile.kernels(plan.parent));
         const Observations own = of_family(seen, plan.family);
-        if (own.size() < least_of_family) continue;
-        profile.kernels(plan.family).layout = profile.kernels(plan.parent).layout;
-        if (plan.loads && single_products(own).size() >= least_for_loads) start_loads(profile.kernels(plan.family));
-        Profile other = profile;
-        const double error = fit_menu(own, device, profile, plan, plan.menus[0]);
-        if (fit_menu(own, device, other, plan, plan.menus[1]) < error) profile = other;
+        const bool enough = own.size() >= least_of_family;
+        if (!enough && carried) continue;
+        Profile anew = profile;
+        GemmProfile& kernels = anew.kernels(plan.family);
+        inherit(kernels, anew.kernels(plan.parent));
+        if (enough) kernels.layout = anew.kernels(plan.parent).layout;
+        if (plan.loads && single_products(own).size() >= least_of_family) start_loads(kernels);
+        double error = carried ? fit_constants(own, device, profile, plan.family) : HUGE_VAL;
+        if (!enough) profile = anew;
+        for (std::size_t i = 0; enough && i < plan.menus.size(); ++i) {
+            Profile other = anew;
+            const double its = fit_menu(own, device, other, plan, plan.menus[i]);
+            if (its < error) profile = other;
+            error = std::min(error, its);
+        }
     }
 }
 
@@ -258,12 +275,7 @@ void fit_gemm_physics(const Observations& seen, const Device& device, Profile& p
 /// see: where that leaves batches worse off than physics, single products are learnt alone.
 void fit_gemm_correction(const Observations& seen, const Device& device, Profile& profile) {
     std::array<Observations, 2> groups;
-    for (const Observation* one : seen) {
-        groups[has_narrow_rows(std::get<Gemm>(one->op.work)) ? 1 : 0].push_back(one);
-    }
-    for (std::size_t group = 0; group < groups.size(); ++group) {
-        if (!groups[group].empty()) profile.gemm_corrections[group] = {};
-    }
+    for (const Observation* one : seen) groups[rows_group(*one)].push_back(one);
     const Pricer pricer(device, profile, Clock::Sustained);
     for (std::size_t group = 0; group < groups.size(); ++group) {
         if (groups[group].empty()) continue;

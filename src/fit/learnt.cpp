@@ -7,7 +7,7 @@
 namespace tilewright {
 namespace {
 
-constexpr double least_gain = 0.005;  ///< half a point; what buys less goes
+constexpr double least_gain = 0.001;  ///< a tenth of a point; what buys less goes
 
 void remove_curves(Profile& profile) {
     for (StreamKernels* kernels : {&profile.stream.fused, &profile.stream.eager, &profile.stream.compiled}) {

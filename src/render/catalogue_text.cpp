@@ -201,7 +201,7 @@ std::string fit_text(const LearntProfile& learnt, const Style& style) {
     }
     out += "\nHeld out: never fitted to, nor used for intervals\n";
     append_errors(out, learnt.fit.profile.errors, style);
-    out += "\nWhat each learnt part buys of kernels left out in turn; under half a point it goes\n";
+    out += "\nWhat each learnt part buys of kernels left out in turn; under a tenth of a point it goes\n";
     append_gains(out, learnt.fit.gains, style);
     out += "\nFitted to\n";
     append_errors(out, learnt.fit.fitted_errors, style);
