@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tilewright/read.h"
+#include "tilewright/serving_kernels.h"
 
 namespace tilewright {
 namespace {
@@ -37,6 +38,15 @@ TEST(EngineFile, TellsLibrariesApart) {
     const ExpertKernel& guessing = experts(engines, Quantization::Nvfp4, ExpertLibrary::Vllm);
     EXPECT_EQ(guessing.tiles, ExpertTiles::Guessed);
     EXPECT_EQ(guessing.most_rows, 128.0);
+}
+
+TEST(KernelsFile, LeavesAmpereSingleQueriesToTheProfile) {
+    const auto decode = [](const char* device) {
+        return serving_kernels(*find_device(device))->attention[static_cast<std::size_t>(AttentionWalk::Decode)];
+    };
+    EXPECT_TRUE(decode("a100-80-sxm").flash2);
+    EXPECT_TRUE(decode("a10").flash2);
+    EXPECT_FALSE(decode("h200").flash2);
 }
 
 TEST(EngineFile, WidensWhatItDidNotMeasure) {

@@ -76,7 +76,7 @@ Law law_for(const Device& device, const read::Value& section, std::span<const La
             if (row.value.as<std::string>() != nullptr) {
                 Law own;
                 own.flash2 = true;
-                if (row.key == device.name || same_chip(measured_device(row.key), device)) return own;
+                if (measured_device(row.key).architecture == device.architecture) return own;
                 continue;
             }
         }
