@@ -273,9 +273,11 @@ std::vector<Cause> causes(std::span<const Target> targets, const Priced& baselin
     Priced from = baseline;
     const auto step_to = [&](const Shape& shape, const space::Variant& variant) {
         if (!validate(shape).empty() || !validate(shape, variant.workload).empty()) return;
-        const Priced to = priced(targets.first(1), shape, variant);
+        Priced to{shape, variant.workload, variant.scale, {}, {}};
         const std::string change = joined(changes(from, to));
         if (change.empty()) return;
+        const bool last = shape == other.shape && variant.workload == other.workload;
+        to = last ? other : priced(targets.first(1), shape, variant);
         found.push_back(cause_of(change, by_component(from.steps[0], from.scale), by_component(to.steps[0], to.scale)));
         from = to;
     };

@@ -103,6 +103,11 @@ Tables::Tables(const space::Space& space, const space::Slice& slice, std::span<c
     if (depth_is_free_) reference_.layers = slice.variant.workload.parallel.pp;
     first_ = lowered(reference_);
     roles_ = roles(reference_, first_);
+    if (depth_is_free_) {  // the update of what is no layer; heads do not move it
+        Shape deeper = reference_;
+        deeper.layers *= 2;
+        update_once_ = 2.0 * update_bytes(first_) - update_bytes(lowered(deeper));
+    }
     widths_ = column(Knob::Ffn, Part::Width, slice.ffn);
     words_ = column(Knob::Vocab, Part::Words, slice.vocab);
 }
@@ -211,10 +216,7 @@ Rest Tables::rest(const space::Heads& heads) const {
             if (roles_here[i].part == Part::Rest) add(result.sums[target], roles_here[i], prices.of(graph.ops[i]));
         }
     }
-    shape.layers *= 2;
-    const double one = update_bytes(graph);
-    result.update_bytes.per_layer = depth_is_free_ ? update_bytes(lowered(shape)) - one : one;
-    result.update_bytes.once = one - result.update_bytes.per_layer;
+    result.update_bytes = {update_once_, update_bytes(graph) - update_once_};
     return result;
 }
 

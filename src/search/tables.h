@@ -67,6 +67,7 @@ private:
     Shape reference_;  ///< the slice's first shape, with one layer on each GPU when depth is free
     OpGraph first_;    ///< its kernels
     std::vector<Role> roles_;
+    double update_once_ = 0.0;       ///< bytes that the update moves beside those of the layers
     std::array<OpGraph, 2> update_;  ///< at two sizes of the model
     Column widths_, words_;
 };
