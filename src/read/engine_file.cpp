@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 
 #include "read/document.h"
@@ -122,7 +123,7 @@ ExpertKernel expert_kernel(const FoundRow& found) {
     if (tiles == "default") k.tiles = ExpertTiles::Default;
     if (tiles.starts_with(guessed)) {
         k.tiles = ExpertTiles::Guessed;
-        k.most_rows = std::stod(tiles.substr(guessed.size()));
+        k.most_rows = std::strtod(tiles.c_str() + guessed.size(), nullptr);
     }
     k.basis = take(found, k.fixed_us, k.plain_us, k.expert_ns, k.choice_ns, k.token_bytes, k.input_bytes, k.inner_bytes,
                    k.efficiency, k.alone, k.tail, k.tile_us, k.bandwidth, k.unit_bandwidth, k.join, k.wide_bandwidth,
