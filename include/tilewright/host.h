@@ -14,6 +14,9 @@ struct HostLoad {
     constexpr Seconds of(double layers) const { return once + per_layer * layers; }
 };
 
+/// How long the GPU waits for an engine's scheduler before a step.
+Seconds scheduler_wait(const Workload& workload);
+
 /// What the host works for the ops of a graph, lowered or specialised. `layers` are those of one GPU.
 HostLoad host_load(const OpGraph& graph, const Shape& shape, const Workload& workload);
 

@@ -69,6 +69,7 @@ struct Attention {
     AttentionBackend backend = AttentionBackend::Auto;  ///< Auto: as the device has it, see `specialize`
     Precision precision = Precision::Bf16;
     bool narrow_cache = false;     ///< keys and values are kept in fp8
+    bool widens_cache = false;     ///< and widened to 16 bits as they are read (TensorRT-LLM's XQA kernels)
     bool writes_cache = false;     ///< the queries' own keys and values go into the cache first
     Reuse reuse = Reuse::Sampled;  ///< None: keys and values come from memory
 

@@ -188,6 +188,13 @@ struct Engine {
     std::int64_t block = 16;       ///< tokens of a block of the cache
     std::int64_t max_batch = 256;  ///< sequences of a step
     std::int64_t chunk = 8192;     ///< tokens of a step, prompts included
+    bool sizes_steps = false;      ///< both follow from memory and lengths when everything comes at once (bench_limits)
+    bool windows = true;           ///< a window that all layers have is used, and layers with one keep no more than it
+    bool expert_launches = false;  ///< with int4 weights every expert has kernels of its own
+    bool gathers_tokens = false;   ///< every GPU gets all tokens for its experts, instead of those that chose them
+    bool widens_cache = false;     ///< decoding widens an fp8 cache as it is read, so that only its bytes take time
+    std::int64_t decode_group = 0;  ///< of query heads, the only number that shares keys when decoding; 0: any
+    bool pads_batches = false;      ///< decoding replays graphs of a few sizes (graph_batch)
     Seconds prompt_step, step;  ///< that the GPU waits between steps: for one with prompts, for one that decodes only
     Seconds sequence;           ///< the same, for each sequence of the step
     double spread = 1;          ///< within which 90% of published figures lie beside their kernels' own interval

@@ -78,6 +78,11 @@ struct BatchLimits {
     friend bool operator==(const BatchLimits&, const BatchLimits&) = default;
 };
 
+/// Sequences and tokens of a step as trtllm-bench sets them for a file of requests
+/// (tensorrt_llm/bench/build/tuning.py): the batch is what the cache of all GPUs holds (`fit`), the tokens are those
+/// that keep prompts and answers in step, and a prompt is never split.
+BatchLimits bench_limits(double fit, const LoadShape& load, std::int64_t stages);
+
 struct Quantiles {
     double p50 = 0, p95 = 0, p99 = 0, mean = 0;
     double asked = 0;  ///< at the percentile that limits hold at

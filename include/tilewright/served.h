@@ -69,6 +69,8 @@ struct ServingCase {
     std::optional<std::int64_t> batch;  ///< requests at once, on all GPUs
     std::optional<double> rate;         ///< requests a second
     ServingMetric metric = ServingMetric::OutputTokS;
+    std::optional<std::int64_t> max_batch = {},
+                                chunk = {};  ///< of a step on one GPU's replica; empty: the engine's own
 };
 
 struct ServingFigure {

@@ -38,7 +38,8 @@ std::vector<HostRemedy> answer::host_remedies(const Question& question, const Pr
         return true;
     };
     if (prediction.split) return found;
-    found.push_back({"CUDA graphs", prediction.time / prediction.gpu_busy, 0.0});
+    const bool replays = runtime_of(question.workload.runtime).engine.has_value();
+    if (!replays) found.push_back({"CUDA graphs", prediction.time / prediction.gpu_busy, 0.0});
     Workload changed = question.workload;
     if (const auto runtime = compiled(changed.runtime)) {
         changed.runtime = *runtime;

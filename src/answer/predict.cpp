@@ -91,9 +91,10 @@ void take_clocks(Prediction& prediction) {
     } else if (const std::optional<Step>& split = prediction.split) {
         prediction.host_time = step.timeline.host_time * static_cast<double>(workload.micro_batches);
         prediction.gpu_busy = split->time - split->term(StepTerm::Host).exposed;
-        prediction.time = split->time;
-        prediction.low = split->low;
-        prediction.high = split->high;
+        const Seconds waits = scheduler_wait(workload);
+        prediction.time = split->time + waits;
+        prediction.low = split->low + waits;
+        prediction.high = split->high + waits;
     } else {
         prediction.gpu_busy = step.timeline.gpu_busy;
         prediction.time = step.timeline.time;

@@ -30,6 +30,7 @@ public:
         gpus_ = static_cast<double>(parallel.tp * groups_);
         cache_ = cache_room(asked.question.shape, work_, engine_, pricer_);
         cache_.bytes = std::max(cache_.bytes / static_cast<double>(parallel.pp), cache_.of(asked.isl + asked.osl));
+        limits_ = limits();
     }
 
     ServingFigure run() {
@@ -57,8 +58,22 @@ private:
     /// Requests that a group works on at once.
     std::int64_t at_once() const {
         if (asked_.batch) return std::max<std::int64_t>(1, ceil_div(*asked_.batch, groups_));
-        const std::int64_t fit = std::max<std::int64_t>(1, cache_.requests(asked_.isl + asked_.osl));
-        return std::min(std::max<std::int64_t>(1, engine_.max_batch / work_.parallel.pp), fit);
+        return std::min(limits_.max_batch, fit());
+    }
+    std::int64_t fit() const { return std::max<std::int64_t>(1, cache_.requests(asked_.isl + asked_.osl)); }
+
+    /// Of a group: as the row says, as the engine's benchmark sizes them for what comes at once, or the engine's usual.
+    BatchLimits limits() const {
+        BatchLimits limits{std::max<std::int64_t>(1, engine_.max_batch / work_.parallel.pp), engine_.chunk};
+        const Quantization way = quantization_of(work_);
+        const bool tuned = way != Quantization::W4A16Mxfp4 && way != Quantization::W4A8Mxfp4Mxfp8;
+        if (engine_.sizes_steps && tuned && !asked_.batch && !asked_.rate) {
+            LoadShape load;
+            load.isl = asked_.isl;
+            load.osl = asked_.osl;
+            limits = bench_limits(static_cast<double>(fit() * groups_), load, work_.parallel.pp);
+        }
+        return {asked_.max_batch.value_or(limits.max_batch), asked_.chunk.value_or(limits.chunk)};
     }
 
     Served walk() {
@@ -68,7 +83,7 @@ private:
         load.rate = asked_.rate.value_or(HUGE_VAL);
         load.requests = asked_.batch.value_or(offline_requests(asked_.isl + asked_.osl));
         load.duration = {static_cast<double>(online_requests) / load.rate};
-        Deployment deployment{groups_, {at_once(), std::max(engine_.chunk, at_once())}, cache_, 95};
+        Deployment deployment{groups_, {at_once(), std::max(limits_.chunk, at_once())}, cache_, 95};
         if (asked_.batch) deployment.cache.bytes = {HUGE_VAL};  // it was run
         return simulate(make_load(load), deployment, table_);
     }
@@ -125,6 +140,7 @@ private:
     std::int64_t groups_ = 1;
     double gpus_ = 1;
     CacheRoom cache_;
+    BatchLimits limits_;
 };
 
 ServingFigure figured(const ServingCase& asked) {

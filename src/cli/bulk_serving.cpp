@@ -14,19 +14,22 @@ namespace {
 /// The runtime that a benchmark's own words name.
 std::optional<RuntimeId> engine_in(std::string words) {
     std::transform(words.begin(), words.end(), words.begin(), [](unsigned char c) { return std::tolower(c); });
-    using Known = std::pair<const char*, RuntimeId>;
+    using Known = std::pair<const char*, const char*>;
     for (const auto& [word, runtime] :
-         {Known{"tensorrt", RuntimeId::TensorRtLlm}, Known{"trtllm", RuntimeId::TensorRtLlm},
-          Known{"sglang", RuntimeId::Sglang}, Known{"vllm 0.5", RuntimeId::VllmV0},
-          Known{"vllm 0.6", RuntimeId::VllmV0}, Known{"vllm", RuntimeId::Vllm}, Known{"gpt-fast", RuntimeId::GptFast},
-          Known{"pytorch", RuntimeId::GptFast}}) {
-        if (words.find(word) != std::string::npos) return runtime;
+         {Known{"tensorrt-llm 0.5", "tensorrt-llm-0.9"}, Known{"tensorrt-llm 0.7", "tensorrt-llm-0.9"},
+          Known{"tensorrt-llm 0.9", "tensorrt-llm-0.9"}, Known{"tensorrt-llm 0.", "tensorrt-llm-0.17"},
+          Known{"tensorrt", "tensorrt-llm"}, Known{"trtllm", "tensorrt-llm"}, Known{"sglang 0.4", "sglang-0.4"},
+          Known{"sglang", "sglang"}, Known{"vllm 0.5", "vllm-v0"}, Known{"vllm 0.6", "vllm-v0"}, Known{"vllm", "vllm"},
+          Known{"gpt-fast", "gpt-fast"}, Known{"pytorch", "gpt-fast"}}) {
+        if (words.find(word) != std::string::npos) return find_runtime(runtime);
     }
     return std::nullopt;
 }
 
-void take_runtime(const read::CsvCells& cells, Workload& work) {
-    if (const auto named = find_runtime(cells.label("runtime"))) {
+void take_runtime(read::CsvCells& cells, Workload& work) {
+    if (const std::string name = cells.label("runtime"); !name.empty()) {
+        const auto named = find_runtime(name);
+        if (!named) return cells.refuse("runtime", "a name that tilewright runtimes lists");
         work.runtime = *named;
     } else if (const auto software = engine_in(cells.label("software"))) {
         work.runtime = *software;
@@ -90,6 +93,8 @@ Result<ServingCase> ServingRows::case_of(read::CsvCells& cells) {
     take_batch(cells, asked);
     asked.isl = cells.integer("isl", {1, 1 << 24});
     asked.osl = cells.integer("osl", {1, 1 << 24});
+    asked.max_batch = cells.optional_integer("max_batch", read::sizes);
+    asked.chunk = cells.optional_integer("chunk", read::sizes);
     asked.metric = cells.required_word<ServingMetric>("metric");
     const std::string own = cells.label("tw_model"), model = own.empty() ? cells.label("model") : own;
     const Result<FoundShape> shape = find_shape(model);
@@ -98,6 +103,10 @@ Result<ServingCase> ServingRows::case_of(read::CsvCells& cells) {
     if (const auto& experts =
             asked.question.shape.experts) {  // as many copies as the GPUs have room for in equal parts
         work.redundant_experts = (work.parallel.ep - experts->count % work.parallel.ep) % work.parallel.ep;
+    }
+    if (find_runtime("sglang") == work.runtime && work.parallel.ep > 8) {  // as its pages on several nodes describe it
+        work.overlap = Overlap::All;
+        if (work.redundant_experts == 0) work.redundant_experts = work.parallel.ep;
     }
     const std::string gpu = cells.label("gpu");
     auto device = devices_.find(gpu);

@@ -21,7 +21,7 @@ constexpr double key_parts[] = {1, 2, 4, 8, 16, 32, 64, 128};
 
 AttentionWalk walk_of(const Attention& call) {
     const bool decode = call.q_len == 1 && call.kv_len > 1;
-    if (decode) return call.narrow_cache ? AttentionWalk::DecodeFp8 : AttentionWalk::Decode;
+    if (decode) return call.narrow_cache && !call.widens_cache ? AttentionWalk::DecodeFp8 : AttentionWalk::Decode;
     return call.narrow_cache ? AttentionWalk::PrefillFp8 : AttentionWalk::Prefill;
 }
 
@@ -41,7 +41,7 @@ EngineCall::EngineCall(const Attention& call, const Device& device)
     longest = limit;
     cut = std::clamp((keys - limit) / queries, 0.0, 1.0);
     mean = std::max(1.0, pairs / queries);
-    const bool fp8 = call.narrow_cache && device.peak[static_cast<std::size_t>(Precision::Fp8)];
+    const bool fp8 = call.narrow_cache && !call.widens_cache && device.peak[static_cast<std::size_t>(Precision::Fp8)];
     const auto& half = device.peak[static_cast<std::size_t>(Precision::Bf16)];
     const auto& rate = fp8 ? device.peak[static_cast<std::size_t>(Precision::Fp8)]
                            : (half ? half : device.peak[static_cast<std::size_t>(Precision::Fp16)]);
@@ -117,7 +117,7 @@ Cost Pricer::engine(const Attention& call) const {
     const Bound bound = bound_of(time);
     Cost cost = explanation.finish(bound, law.evidence, law.by_bound[static_cast<std::size_t>(bound)]);
     keep_low(cost, 1.0);
-    const Precision units = call.narrow_cache ? Precision::Fp8 : Precision::Bf16;
+    const Precision units = call.narrow_cache && !call.widens_cache ? Precision::Fp8 : Precision::Bf16;
     cost.energy_j = energy_of(units, sizes.arithmetic_us * second, sizes.traffic_us * second);
     cost.waves = time.waves;
     return cost;

@@ -302,6 +302,10 @@ void fused(Builder& b, const Widths& w, const Span& span) {
     if (by_engine(b)) {
         work.backend = AttentionBackend::Engine, work.reuse = Reuse::None;
         work.narrow_cache = cache_bytes(b.work) < 2.0;
+        if (const auto& engine = runtime_of(b.work.runtime).engine; engine && span.q_len == 1) {
+            work.widens_cache = work.narrow_cache && engine->widens_cache;
+            if (engine->decode_group > 0 && s.heads != engine->decode_group * s.kv_heads) work.kv_heads = s.heads;
+        }
     }
     const double rows = static_cast<double>(work.batch * span.q_len) * static_cast<double>(s.heads);
     const double kept = rows * (static_cast<double>(w.value_head) * b.element + sizeof(float));

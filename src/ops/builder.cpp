@@ -23,13 +23,32 @@ Precision precision_of(const Linear& linear, Quantization quantization, const Wo
     return own ? work.precision : Precision::Bf16;
 }
 
+/// The graph that a batch is decoded by: TensorRT-LLM's published settings have graphs of every eighth size up to 128,
+/// then of 256, 384 and powers of two.
+std::int64_t graph_batch(std::int64_t batch) {
+    if (batch <= 8) return batch;
+    if (batch <= 128) return round_up(batch, 8);
+    if (batch > 256 && batch <= 384) return 384;
+    std::int64_t size = 256;
+    while (size < batch) size *= 2;
+    return size;
+}
+
+/// Sequences whose tokens go through products: with prompts beside them no graph is replayed.
+std::int64_t computed_batch(const Workload& work) {
+    const std::optional<Engine>& engine = runtime_of(work.runtime).engine;
+    const bool padded = engine && engine->pads_batches && work.phase == Phase::Decode && work.prompts.count == 0;
+    return padded ? graph_batch(work.batch) : work.batch;
+}
+
 }  // namespace
 
 Builder::Builder(const Shape& whole, const Workload& workload)
-    : shape(shard(whole, workload.parallel)),
+    : shape(shard(whole, workload)),
       work(workload),
       runtime(traits_of(workload, whole.family)),
-      tokens(workload.batch * query_length(workload) + workload.prompts.tokens),
+      batch(computed_batch(workload)),
+      tokens(batch * query_length(workload) + workload.prompts.tokens),
       shared_tokens(workload.parallel.sequence_parallel ? ceil_div(tokens, workload.parallel.tp) : tokens),
       q_len(query_length(workload)),
       kv_len(workload.kv_len > 0 ? workload.kv_len : workload.seq),

@@ -77,6 +77,7 @@ public:
     const Shape shape;  ///< this GPU's shard
     const Workload work;
     const RuntimeTraits& runtime;
+    const std::int64_t batch;          ///< sequences, with those that fill up a graph
     const std::int64_t tokens;         ///< rows of an activation
     const std::int64_t shared_tokens;  ///< rows between the products of tensor ranks: fewer with sequence parallelism
     const std::int64_t q_len;

@@ -3,6 +3,7 @@
 
 #include "ops/workload_samples.h"
 #include "tilewright/memory.h"
+#include "tilewright/runtime.h"
 
 namespace tilewright {
 namespace {
@@ -98,6 +99,63 @@ TEST(Engine, HoldsCopiesOfExpertsInMemory) {
     work.redundant_experts = 32;
     const double expert = 3.0 * 7168 * 2048 * 2;
     EXPECT_NEAR(memory(deepseek(), work, cudnn).weights.value - plain, 2 * 32 / 8 * expert, 1.0);
+}
+
+TEST(Engine, SplitsExpertsOverTheGpusThatShareTheHeads) {
+    Workload work = serving(Phase::Decode);
+    work.parallel.tp = work.parallel.ep = 8;
+    const OpGraph graph = lower(deepseek(), work);
+    const auto& experts = only<ExpertMlp>(graph, "experts");
+    EXPECT_EQ(experts.ffn, 2048);
+    EXPECT_EQ(experts.ranks, 8);
+    EXPECT_EQ(experts.tokens, 16);
+    EXPECT_EQ(find_op(graph, "expert dispatch"), nullptr);
+    Workload narrow = work;
+    narrow.parallel.ep = 1;
+    const double whole = memory(deepseek(), work, cudnn).weights.value;
+    EXPECT_NEAR(whole, memory(deepseek(), narrow, cudnn).weights.value, 1e-3 * whole);
+    work.parallel.dp = 2, work.parallel.ep = 16;
+    EXPECT_EQ(only<ExpertMlp>(lower(deepseek(), work), "experts").tokens, 32);
+    EXPECT_EQ(only<Exchange>(lower(deepseek(), work), "expert dispatch").tokens, 2);
+}
+
+TEST(Engine, GathersTokensWhereItsRuntimeDoes) {
+    Workload work = serving(Phase::Decode);
+    work.runtime = RuntimeId::TensorRtLlm;
+    work.parallel.dp = work.parallel.ep = 8;
+    const OpGraph graph = lower(deepseek(), work);
+    EXPECT_EQ(only<Collective>(graph, "expert dispatch").kind, CollectiveKind::AllGather);
+    EXPECT_EQ(only<Collective>(graph, "expert combine").kind, CollectiveKind::ReduceScatter);
+}
+
+TEST(Engine, LaunchesEveryExpertWhereItsKernelsDo) {
+    Workload work = serving(Phase::Decode);
+    work.formats.weights = Format::Int4;
+    EXPECT_EQ(find_op(lower(deepseek(), work), "expert launches"), nullptr);
+    work.runtime = *find_runtime("sglang-0.4");
+    EXPECT_EQ(find_op(lower(deepseek(), work), "expert launches")->count, 2 * 2 * 256);
+}
+
+TEST(Engine, DecodesAsItsAttentionCan) {
+    Shape shape = deepseek();
+    shape.latent.reset();
+    shape.head_dim = 128;
+    shape.kv_heads = 32;
+    shape.window = 512;
+    Workload work = serving(Phase::Decode);
+    work.batch = 300;
+    work.formats.kv = Format::Fp8;
+    EXPECT_EQ(only<Attention>(lower(shape, work), "attention").window, 512);
+    work.runtime = RuntimeId::TensorRtLlm;  // a window in all layers is not used; an fp8 cache is widened
+    const OpGraph graph = lower(shape, work);
+    const auto& attention = only<Attention>(graph, "attention");
+    EXPECT_EQ(attention.window, 0);
+    EXPECT_TRUE(attention.widens_cache);
+    EXPECT_EQ(attention.kv_heads, 32);
+    EXPECT_EQ(attention.batch, 300);
+    EXPECT_EQ(only<Gemm>(graph, "projection").m, 384);  // the graph of the next size
+    work.runtime = *find_runtime("tensorrt-llm-0.9");   // four query heads to a key head share nothing
+    EXPECT_EQ(only<Attention>(lower(shape, work), "attention").kv_heads, 128);
 }
 
 TEST(ExpertLoad, SharesTokensEvenlyWithoutSkew) {

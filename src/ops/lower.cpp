@@ -123,7 +123,7 @@ void loss(Builder& b, std::int64_t rows) {
 void head(Builder& b) {
     const Shape& s = b.shape;
     const bool last = b.runtime.logits == Logits::Last && b.work.phase != Phase::Train;
-    const std::int64_t rows = last ? b.work.batch + b.work.prompts.count : b.tokens;
+    const std::int64_t rows = last ? b.batch + b.work.prompts.count : b.tokens;
     const std::int64_t width = embedding_width(s);
     const std::int64_t tp = b.work.parallel.tp;
     if (s.norms.final) {
@@ -206,7 +206,7 @@ OpGraph lower(const Shape& shape, const Workload& workload) {
     b.count = 1;
     b.part = Part::Head;
     head(b);
-    if (b.training) optimizer(b, local_parameters(shape, workload.parallel));
+    if (b.training) optimizer(b, local_parameters(shape, workload));
     return std::move(b).finish();
 }
 

@@ -120,7 +120,8 @@ Bytes kv_cache(const Shape& local, const Workload& work) {
     const bool keeps = work.phase == Phase::Decode || runtime_of(work.runtime).memory.prompt_cache;
     if (work.phase == Phase::Train || !keeps) return {};
     const std::int64_t length = work.kv_len > 0 ? work.kv_len : work.seq;
-    const bool windowed = local.window > 0 && local.window < length;
+    const std::optional<Engine>& engine = runtime_of(work.runtime).engine;
+    const bool windowed = local.window > 0 && local.window < length && (!engine || engine->windows);
     const double narrow = windowed ? static_cast<double>(windowed_layers(local, local.layers)) : 0;
     const double full = static_cast<double>(local.layers) - narrow;
     const double rows = full * static_cast<double>(length) + narrow * static_cast<double>(local.window);
@@ -297,8 +298,8 @@ bool is_recomputed(const Op& op, Recompute recompute) {
 MemoryPieces memory_pieces(const Shape& shape, const Workload& workload, const Choices& choices) {
     Workload whole = workload;
     whole.recompute = Recompute::None;
-    whole.parallel.pp = whole.parallel.dp = 1;
-    const Shape local = shard(shape, whole.parallel);
+    whole.parallel.pp = 1;
+    const Shape local = shard(shape, whole);
     const OpGraph graph = specialize(lower(shape, whole), choices);
     const Builder sizes(shape, whole);
     const double input = static_cast<double>(sizes.shared_tokens) * static_cast<double>(shape.hidden) * sizes.element;

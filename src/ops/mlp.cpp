@@ -164,8 +164,20 @@ void gathered_experts(Builder& b, const Experts& experts) {
     small("expert combine", 3);
 }
 
+/// vLLM's first Marlin kernels for experts (csrc/moe/marlin_moe_ops.cu until 0.8.4, which SGLang 0.4 takes): for both
+/// products, every expert and every 256 tokens of the batch a launch over the whole GPU, most of them with no token.
+void launch_each(Builder& b, const ExpertMlp& mlp) {
+    if (mlp.quantization != Quantization::Int4Wo) return;
+    constexpr std::int64_t tokens_of_a_launch = 256;
+    const std::int64_t launches = 2 * ceil_div(mlp.slots, mlp.ranks) * ceil_div(mlp.tokens, tokens_of_a_launch);
+    constexpr std::int64_t least = 64;  // a tile: no product takes less time
+    const Gemm empty{Layout::TN, 1, least, least, 1, b.work.precision};
+    b.forward(Op{"expert launches", Component::Mlp, Pass::Forward, launches, empty, {}});
+}
+
 /// One call for all routed experts of this GPU, as serving engines launch it, and with expert parallelism DeepEP's
-/// exchange around it: low latency when decoding. Ranks bring tokens of their own (attention is data-parallel).
+/// exchange around it: low latency when decoding. Ranks of `dp` bring tokens of their own, those of `tp` have the same
+/// and send a part each; without `dp` nothing is sent, and the sum over `tp` puts the experts' results together.
 void served_experts(Builder& b, const Experts& experts) {
     const Parallelism& parallel = b.work.parallel;
     const Quantization quantization = quantization_of(b.work);
@@ -192,11 +204,23 @@ void served_experts(Builder& b, const Experts& experts) {
                       .ranks = parallel.ep,
                       .stride = expert_ways(parallel) * parallel.cp};
     exchange.narrow_tokens = traits_of(quantization).arithmetic != Arithmetic::Half;
+    const std::optional<Engine>& engine = runtime_of(b.work.runtime).engine;
+    const bool gathers = engine && engine->gathers_tokens;
+    if (gathers) mlp.exchanged = false;
     const auto send = [&](std::string_view name) {
-        if (exchanged) b.forward(Op{name, Component::Communication, Pass::Forward, 1, exchange, {}});
+        if (exchanged && gathers) {
+            const bool narrow = exchange.narrow_tokens && quantization != Quantization::Fp8Block;
+            const double width = narrow ? stored_bytes(traits_of(quantization).activations) : 2.0;
+            const double all = static_cast<double>(mlp.tokens * b.shape.hidden) * width;
+            const CollectiveKind kind = exchange.combine ? CollectiveKind::ReduceScatter : CollectiveKind::AllGather;
+            b.collective(name, {kind, {all}, parallel.ep, RankGroup::Expert}, Pass::Forward);
+        } else if (exchanged) {
+            b.forward(Op{name, Component::Communication, Pass::Forward, 1, exchange, {}});
+        }
     };
     send("expert dispatch");
     b.forward(Op{"experts", Component::Mlp, Pass::Forward, 1, mlp, {}});
+    if (engine && engine->expert_launches) launch_each(b, mlp);
     exchange.combine = true;
     exchange.narrow_tokens = false;
     send("expert combine");

@@ -245,8 +245,10 @@ private:
     }
 
     void engine(Engine& engine) {
-        const std::pair<std::string_view, std::int64_t Engine::*> counts[] = {
-            {"block_tokens", &Engine::block}, {"max_batch", &Engine::max_batch}, {"chunk_tokens", &Engine::chunk}};
+        const std::pair<std::string_view, std::int64_t Engine::*> counts[] = {{"block_tokens", &Engine::block},
+                                                                              {"max_batch", &Engine::max_batch},
+                                                                              {"chunk_tokens", &Engine::chunk},
+                                                                              {"decode_group", &Engine::decode_group}};
         each("engine.", [&](std::string_view key, const RuntimeEntry& entry) {
             const double value = number(entry.value).value_or(0);
             if (key == "memory_share" || key == "free_share") {
@@ -263,6 +265,16 @@ private:
             if (key == "spread") {
                 if (!(value >= 1)) add(entry, "will not do", "use a factor of at least 1");
                 return engine.spread = value, true;
+            }
+            using Switch = std::pair<std::string_view, bool Engine::*>;
+            for (const auto& [word, field] :
+                 {Switch{"sizes_steps", &Engine::sizes_steps}, Switch{"windows", &Engine::windows},
+                  Switch{"expert_launches", &Engine::expert_launches},
+                  Switch{"gathers_tokens", &Engine::gathers_tokens}, Switch{"widens_cache", &Engine::widens_cache},
+                  Switch{"pads_batches", &Engine::pads_batches}}) {
+                if (word != key) continue;
+                if (entry.value != "true" && entry.value != "false") add(entry, "will not do", "use true or false");
+                return engine.*field = entry.value == "true", true;
             }
             for (const auto& [word, field] : counts) {
                 if (word != key) continue;

@@ -10,8 +10,13 @@ bool runs_in_engine(const Workload& work) {
            work.precision != Precision::Tf32;
 }
 
-Shape shard(const Shape& shape, const Parallelism& parallel) {
+Shape shard(const Shape& shape, const Workload& work) {
+    const Parallelism& parallel = work.parallel;
     Shape local = shape;
+    const std::optional<Engine>& engine = runtime_of(work.runtime).engine;
+    if (work.phase != Phase::Train && engine && !engine->windows && shape.windowed == shape.windowed_every) {
+        local.window = 0;
+    }
     local.layers = ceil_div(shape.layers, parallel.pp);
     local.heads = ceil_div(shape.heads, parallel.tp);
     local.kv_heads = ceil_div(shape.kv_heads, parallel.tp);  // fewer kv heads than ranks: each rank keeps one
@@ -26,8 +31,9 @@ Shape shard(const Shape& shape, const Parallelism& parallel) {
     return local;
 }
 
-double local_parameters(const Shape& shape, const Parallelism& parallel) {
-    const Shape local = shard(shape, parallel);
+double local_parameters(const Shape& shape, const Workload& work) {
+    const Parallelism& parallel = work.parallel;
+    const Shape local = shard(shape, work);
     const ParameterCount count = count_parameters(local);
     double total = static_cast<double>(count.total);
     const double hidden = static_cast<double>(shape.hidden);

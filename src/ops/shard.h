@@ -11,10 +11,10 @@
 namespace tilewright::lowering {
 
 /// The part of the shape that one GPU computes.
-Shape shard(const Shape& shape, const Parallelism& parallel);
+Shape shard(const Shape& shape, const Workload& work);
 
 /// Parameters that one GPU holds before ZeRO shards them.
-double local_parameters(const Shape& shape, const Parallelism& parallel);
+double local_parameters(const Shape& shape, const Workload& work);
 
 /// AdamW over `owned` parameters.
 Stream optimizer_step(double owned, const Workload& work);
@@ -25,8 +25,8 @@ bool runs_in_engine(const Workload& work);
 /// Ranks that hold the same parameters and therefore reduce gradients with each other.
 constexpr std::int64_t replicas(const Parallelism& parallel) { return parallel.dp * parallel.cp; }
 
-/// Tensor ranks that share a routed expert: all, or fewer where the experts lie on more GPUs than there are replicas, and
-/// so on tensor ranks too, each of which then routes its part of the tokens (Megatron Core's folding).
+/// Tensor ranks that share a routed expert: all, or fewer where the experts lie on more GPUs than there are replicas,
+/// and so on tensor ranks too, each of which then routes its part of the tokens (Megatron Core's folding).
 constexpr std::int64_t expert_ways(const Parallelism& parallel) {
     return std::clamp<std::int64_t>(parallel.tp * replicas(parallel) / parallel.ep, 1, parallel.tp);
 }

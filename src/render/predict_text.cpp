@@ -75,10 +75,12 @@ void append_totals(std::string& out, const Prediction& prediction, const Style& 
         table.row({"time per step",
                    {time_text(prediction.time), Tone::Strong},
                    "90% interval " + interval_text(prediction.low, prediction.high)});
-        if (prediction.host_time.value > 0) {
+        if (prediction.host_time.value > 0 || prediction.idle.value > 0) {
+            const std::string why = prediction.host_time.value > 0 ? fmt::format("the host works {} to issue the step",
+                                                                                 time_text(prediction.host_time))
+                                                                   : "between steps the engine schedules";
             table.row({"GPU busy", time_text(prediction.gpu_busy),
-                       fmt::format("idle {}; the host works {} to issue the step",
-                                   percent_text(prediction.idle / prediction.time), time_text(prediction.host_time))});
+                       fmt::format("idle {}; {}", percent_text(prediction.idle / prediction.time), why)});
         }
     }
     table.row({"time per layer", time_text(layer.time), "90% interval " + interval_text(layer.low, layer.high)});

@@ -15,6 +15,7 @@ namespace serving {
 /// What kernels take at the top clock, all launches together.
 struct Sum {
     double time = 0, clocked = 0, energy = 0, low = 0, high = 0;
+    double exchanging = 0;  ///< of it, sending tokens to experts and back
 
     void add(const Sum& other, double times = 1.0) {
         time += times * other.time;
@@ -22,6 +23,7 @@ struct Sum {
         energy += times * other.energy;
         low += times * other.low;
         high += times * other.high;
+        exchanging += times * other.exchanging;
     }
 };
 
@@ -93,7 +95,8 @@ struct StepTable::Parts {
         for (const Op& op : graph.ops) {
             if (!keep(op)) continue;
             const Cost cost = pricer.burst(op);
-            sum.add({cost.time.value, cost.clocked.value, cost.energy_j, cost.low.value, cost.high.value},
+            const double sent = std::holds_alternative<Exchange>(op.work) ? cost.time.value : 0.0;
+            sum.add({cost.time.value, cost.clocked.value, cost.energy_j, cost.low.value, cost.high.value, sent},
                     static_cast<double>(op.count));
             evidence = std::max(evidence, cost.evidence);
         }
@@ -201,13 +204,10 @@ struct StepTable::Parts {
     }
 
     /// What the host adds: the runtime's own, and the engine's.
-    double between_steps(const EngineStep& step) const {
-        const Runtime& runtime = runtime_of(layout.runtime);
-        const double own = (step.sequences > 0 ? runtime.host.token : runtime.host.prompt).value;
-        if (!runtime.engine) return layout.host_scale * own;
-        const Engine& engine = *runtime.engine;
-        const Seconds each = engine.sequence * static_cast<double>(step.sequences + step.prompts);
-        return layout.host_scale * (own + ((step.prompts > 0 ? engine.prompt_step : engine.step) + each).value);
+    double waits(const EngineStep& step) const {
+        const HostCosts& host = runtime_of(layout.runtime).host;
+        const Seconds own = (step.sequences > 0 ? host.token : host.prompt) * layout.host_scale;
+        return (own + scheduler_wait(workload_of(step, layout))).value;
     }
 
     Sum sum_of(const EngineStep& step) {
@@ -240,8 +240,10 @@ EngineStepTime StepTable::operator()(const EngineStep& step) {
     burst.clocked = {sum.clocked};
     burst.energy_j = sum.energy;
     const double clock = parts_->pricer.settled_clock(burst);
-    const double gpu = sum.time + sum.clocked * (1.0 / clock - 1.0);
-    const double waits = parts_->between_steps(step), slower = sum.time > 0 ? gpu / sum.time : 1.0;
+    const double all = sum.time + sum.clocked * (1.0 / clock - 1.0);
+    const bool hides = parts_->layout.overlap == Overlap::All;  // two half batches take turns
+    const double gpu = hides ? std::max(sum.exchanging, all - sum.exchanging) : all;
+    const double waits = parts_->waits(step), slower = sum.time > 0 ? gpu / sum.time : 1.0;
     return {{gpu + waits}, {sum.low * slower + waits}, {sum.high * slower + waits}, sum.energy * clock * clock};
 }
 

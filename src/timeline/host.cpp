@@ -57,6 +57,14 @@ bool in_layers(const Op& op) { return op.part == Part::Layer; }
 
 }  // namespace
 
+Seconds scheduler_wait(const Workload& workload) {
+    const std::optional<Engine>& engine = runtime_of(workload.runtime).engine;
+    if (!engine || workload.phase == Phase::Train) return {};
+    const bool prompts = workload.phase == Phase::Prefill || workload.prompts.count > 0;
+    const Seconds each = engine->sequence * static_cast<double>(workload.batch + workload.prompts.count);
+    return ((prompts ? engine->prompt_step : engine->step) + each) * workload.host_scale;
+}
+
 HostLoad host_load(const OpGraph& graph, const Shape& shape, const Workload& workload) {
     const HostCosts& host = runtime_of(workload.runtime).host;
     const Beside also = beside(shape, workload);
@@ -125,7 +133,11 @@ Timeline schedule(const GraphCost& kernels, const Shape& shape, const Workload& 
     }
     std::vector<Stretch> step;
     for (const Run& run : runs) step.push_back({run.launches, run.times});
-    return schedule_steady(step);
+    Timeline timeline = schedule_steady(step);
+    const Seconds waits = scheduler_wait(workload) * pacing.host;
+    timeline.time += waits;
+    timeline.idle += waits;
+    return timeline;
 }
 
 Interval interval_of(const Cost& sum, const RuntimeTraits& traits) {

@@ -53,6 +53,19 @@ TEST(Host, AGraphHasNone) {
     EXPECT_EQ(timeline.idle.value, 0);
 }
 
+TEST(Host, AnEngineWaitsForItsScheduler) {
+    Workload work;
+    work.phase = Phase::Decode;
+    work.batch = 100;
+    work.runtime = RuntimeId::Vllm;
+    const Engine& engine = *runtime_of(work.runtime).engine;
+    EXPECT_DOUBLE_EQ(scheduler_wait(work).value, (engine.step + engine.sequence * 100.0).value);
+    work.prompts = {2, 64, 0};
+    EXPECT_DOUBLE_EQ(scheduler_wait(work).value, (engine.prompt_step + engine.sequence * 102.0).value);
+    work.runtime = RuntimeId::PyTorch;
+    EXPECT_EQ(scheduler_wait(work).value, 0.0);
+}
+
 TEST(Host, WhatIsReadBackStopsTheHost) {
     Workload work;
     work.runtime = RuntimeId::PyTorch;
