@@ -121,17 +121,16 @@ Score score(std::span<const Target> targets, const Priced& baseline, const Price
         const double busy_before = total(baseline.steps[t], 1.0), busy = total(other.steps[t], other.scale);
         const double share = targets[t].weight / weights;
         const double host = other.scale * other.host.value;
-        const double waits = other.scale * scheduler_wait(other.workload).value;
         const double base = baseline.time(t), time = other.time(t);
         const double least = std::max(busy - std::sqrt(gone.above + come.below), busy_before - gone.time);
         sum.value += share * (time / base);
         sum.by_target.push_back(time / base);
-        double high = (waits + std::max(host, busy + std::sqrt(gone.below + come.above))) / base;
-        double low = (waits + std::max(host, std::min(busy, least))) / base;
+        double high = std::max(host, busy + std::sqrt(gone.below + come.above)) / base;
+        double low = std::max(host, std::min(busy, least)) / base;
         const double spread = runtime_of(other.workload.runtime).host.spread;
         for (const double pace : {1.0 / spread, spread}) {
-            const double ratio = (waits + std::max(pace * host, busy)) /
-                                 (waits + std::max(pace * baseline.scale * baseline.host.value, busy_before));
+            const double ratio =
+                std::max(pace * host, busy) / std::max(pace * baseline.scale * baseline.host.value, busy_before);
             low = std::min(low, ratio);
             high = std::max(high, ratio);
         }
@@ -211,9 +210,7 @@ Shape turned_up_to(const Shape& from, const Shape& to, std::size_t last) {
 
 }  // namespace
 
-double Priced::time(std::size_t target) const {
-    return (steady_time({total(steps[target], scale)}, host * scale) + scheduler_wait(workload) * scale).value;
-}
+double Priced::time(std::size_t target) const { return steady_time({total(steps[target], scale)}, host * scale).value; }
 
 void add_loss(const LossLaw& law, Objective objective, Candidate& found) {
     found.loss = law.change(found.shape);
