@@ -58,8 +58,7 @@ void expect_kept(const Pair& pair, const Pricer& pricer, const std::set<std::str
     EXPECT_NEAR((step - now).value, fix.gain.value, 0.02 * step.value);
     for (const Finding& found : after) {  // of a faster step the same cost is a larger share: that is no new fault
         const bool of_the_shape = found.code != "TW016";  // what a larger batch saves grows as the rest gets faster
-        const bool warns =
-            of_the_shape && found.severity >= Severity::Warning && found.cost.value > 0.02 * step.value;
+        const bool warns = of_the_shape && found.severity >= Severity::Warning && found.cost.value > 0.02 * step.value;
         EXPECT_TRUE(!warns || before.contains(found.code)) << found.code << " is new";
     }
 }

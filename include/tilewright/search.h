@@ -141,8 +141,8 @@ struct Candidate {
 
     /// The interval lies above one.
     bool proven() const { return low > 1.0; }
-    /// The baseline's depth, or one of which the law says that it costs no loss; of models that it does not know also their
-    /// width and experts.
+    /// The baseline's depth, or one of which the law says that it costs no loss; of models that it does not know also
+    /// their width and experts.
     bool keeps_depth = true;
 };
 

@@ -1,6 +1,6 @@
 // ln(loss) is a sum of terms, zero at the usual shape, whose weights bench/quality/law.py fits with their covariance. A
-// change is the difference of two shapes' terms; its interval is the weights', how far another study's slopes may lie from
-// those of the studies fitted, and how far shapes lie off the terms. The noise of a run is no part of it.
+// change is the difference of two shapes' terms; its interval is the weights', how far another study's slopes may lie
+// from those of the studies fitted, and how far shapes lie off the terms. The noise of a run is no part of it.
 #include <algorithm>
 #include <cmath>
 

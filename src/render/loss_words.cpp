@@ -40,10 +40,12 @@ std::string law_text(const Candidate& candidate) {
 /// Why another depth, or fewer parameters outside the embeddings than the guard allows, are taken.
 std::string freedom_text(const Candidate& candidate) {
     constexpr double equal = -0.0025;
-    const bool moves = std::ranges::any_of(candidate.changed, [](const auto& text) { return text.starts_with("layers"); });
+    const bool moves =
+        std::ranges::any_of(candidate.changed, [](const auto& text) { return text.starts_with("layers"); });
     if (!moves && candidate.block_change >= equal) return "";
-    return fmt::format(" Width, depth and size by themselves ({} outside the embeddings) do {} to it, which counts as free.",
-                       change_text(candidate.block_change), loss_text(candidate.loss_beside_heads));
+    return fmt::format(
+        " Width, depth and size by themselves ({} outside the embeddings) do {} to it, which counts as free.",
+        change_text(candidate.block_change), loss_text(candidate.loss_beside_heads));
 }
 
 /// Why the best of all was not taken, where another depth is the reason.
@@ -53,9 +55,9 @@ std::string other_depth_text(const SearchResult& found) {
     const double taken = found.recommended ? found.recommended->gain : 1.0;
     if (best == nullptr || best->keeps_depth || best->gain < worth_a_word * taken) return "";
     return fmt::format(" Another {} might be better still ({}: {}{}), but nothing says that it costs no loss.{}",
-                       best->loss.known ? "depth" : "depth, width or choice of experts",
-                       changes_text(*best), speedup_text(best->gain),
-                       found.objective == Objective::Loss ? " to the same loss" : "", law_text(*best));
+                       best->loss.known ? "depth" : "depth, width or choice of experts", changes_text(*best),
+                       speedup_text(best->gain), found.objective == Objective::Loss ? " to the same loss" : "",
+                       law_text(*best));
 }
 
 }  // namespace

@@ -291,7 +291,8 @@ Range Space::widths(const Slice& slice, std::size_t set, std::size_t words, std:
     };
     const auto too_small = [&](std::size_t w, double least) { return params(w) < least || active(w) < active_.low; };
     const std::size_t first = first_past(0, [&](std::size_t w) {
-        return too_small(w, params_.low) || (too_small(w, whole.low) && !free_of_loss(slice, layers, w, params(w) - tables));
+        return too_small(w, params_.low) ||
+               (too_small(w, whole.low) && !free_of_loss(slice, layers, w, params(w) - tables));
     });
     return {first,
             first_past(first, [&](std::size_t w) { return params(w) <= whole.high && active(w) <= active_.high; })};

@@ -123,11 +123,7 @@ double unevenness_beside_width(const Shape& shape, const Shape& baseline) {
 }
 
 Space::Space(const Shape& baseline, const Workload& workload, const SearchOptions& options)
-    : baseline_(baseline),
-      workload_(workload),
-      options_(options),
-      baseline_params_(total(baseline)),
-      law_(baseline) {
+    : baseline_(baseline), workload_(workload), options_(options), baseline_params_(total(baseline)), law_(baseline) {
     baseline_.name.clear();  // copied for every shape that is lowered
     baseline_.source.clear();
     if (baseline.window > 0 || baseline.experts) options_.axis(Knob::Layers).fixed = true;

@@ -80,8 +80,8 @@ public:
     std::int64_t count(std::int64_t layers) const { return depth_is_free_ ? layers : 1; }
     Between params() const { return params_; }  ///< absolute
 
-    /// The widths that keep the parameter counts within their guards; none where the KV cache would be too small. Outside
-    /// the embeddings there may be fewer where the law of loss says that this is free.
+    /// The widths that keep the parameter counts within their guards; none where the KV cache would be too small.
+    /// Outside the embeddings there may be fewer where the law of loss says that this is free.
     Range widths(const Slice& slice, std::size_t set, std::size_t words, std::int64_t layers) const;
 
     double size_bound() const;

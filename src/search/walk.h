@@ -20,8 +20,8 @@ struct Setting {
 /// Sizes that are not round are charged up to this much.
 inline constexpr double most_charged = 0.003;
 
-/// Whether the shape has the baseline's depth, or one that the law calls free. Of models that the law does not know it has
-/// their width and experts too.
+/// Whether the shape has the baseline's depth, or one that the law calls free. Of models that the law does not know it
+/// has their width and experts too.
 bool keeps_depth(const Setting& setting, const Shape& shape, std::uint32_t turned);
 
 /// What a shape's time is multiplied by in its score: tokens to the baseline's loss, and the charge on sizes.
