@@ -3,6 +3,7 @@
 // itself, and from the table that the walk of a load keeps.
 #include <benchmark/benchmark.h>
 
+#include "tilewright/host.h"
 #include "tilewright/plan.h"
 #include "tilewright/read.h"
 #include "tilewright/serve.h"
