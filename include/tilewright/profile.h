@@ -301,6 +301,11 @@ struct Profile {
     GemmProfile& kernels(GemmFamily family) {
         return family == GemmFamily::Whole ? gemm : other_gemm[static_cast<std::size_t>(family) - 1];
     }
+
+    /// FlashAttention-2's kernels stand for cuDNN's where PyTorch has no use for these (before Hopper).
+    const AttentionProfile& kernels(AttentionBackend backend) const {
+        return backend == AttentionBackend::Cudnn && !cudnn.kernels.empty() ? cudnn : flash2;
+    }
 };
 
 /// The profile used when nothing was fitted: published constants of the architecture, evidence Assumed.

@@ -196,18 +196,17 @@ Cost Pricer::walk(const Attention& attention, const AttentionProfile& kernels) c
 AttentionBackend Pricer::backend(const Attention& call) const {
     const AttentionBackend wanted = resolve(call.backend, device(), call.head_dim);
     if (wanted == AttentionBackend::Engine) return wanted;
-    const AttentionProfile& kernels = wanted == AttentionBackend::Cudnn ? profile().cudnn : profile().flash2;
-    return takes(kernels, std::max(call.head_dim, call.v_dim)) ? wanted : AttentionBackend::Unfused;
+    return takes(profile().kernels(wanted), std::max(call.head_dim, call.v_dim)) ? wanted : AttentionBackend::Unfused;
 }
 
 Cost Pricer::burst(const Attention& attention) const {
     assert(attention.backend != AttentionBackend::Auto && attention.backend != AttentionBackend::Unfused);
     if (attention.backend == AttentionBackend::Engine) return engine(attention);
-    const bool cudnn = attention.backend == AttentionBackend::Cudnn;
-    const AttentionProfile& kernels = cudnn ? profile().cudnn : profile().flash2;
+    const AttentionProfile& kernels = profile().kernels(attention.backend);
     const bool single = attention.q_len <= 1 && attention.pass == AttentionPass::Forward;
     Cost cost = single ? decode(attention, kernels) : walk(attention, kernels);
-    if (attention.head_dim % 8 != 0) cost.evidence = Evidence::Assumed;  // no sample has such heads
+    const bool stands_for_cudnn = attention.backend == AttentionBackend::Cudnn && &kernels == &profile().flash2;
+    if (attention.head_dim % 8 != 0 || stands_for_cudnn) cost.evidence = Evidence::Assumed;  // no sample has such heads
     if (attention.backend == AttentionBackend::Flash1) slow_to_first_version(cost, attention.pass);
     keep_low(cost, profile().bandwidth_fraction);
     return cost;

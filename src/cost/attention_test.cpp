@@ -58,6 +58,16 @@ TEST(Attention, ACausalMaskHalvesLongSequencesOnly) {
     EXPECT_LT(saving(512), 1.5);
 }
 
+TEST(Attention, FlashAttention2StandsForCudnnBeforeHopper) {
+    const Pricer pricer(a100(), assumed_profile(a100()));
+    Attention flash = causal(128), cudnn = flash;
+    flash.backend = AttentionBackend::Flash2;
+    cudnn.backend = AttentionBackend::Cudnn;
+    EXPECT_EQ(pricer.backend(cudnn), AttentionBackend::Cudnn);
+    EXPECT_EQ(pricer.price(cudnn).time, pricer.price(flash).time);
+    EXPECT_EQ(pricer.price(cudnn).evidence, Evidence::Assumed);
+}
+
 /// Dao 2023, section 4.1.
 TEST(Attention, OfTheFirstVersionIsSlower) {
     const Pricer pricer(h200(), assumed_profile(h200()), Clock::Burst);

@@ -221,14 +221,18 @@ void follow_forward(const Task& task, const std::vector<HeadKernel>& before) {
     }
 }
 
-Observations of_backend(AttentionBackend backend, const Observations& seen, const Device& device) {
-    return chosen(seen, most_points,
-                  [&](const Attention& a) { return resolve(a.backend, device, a.head_dim) == backend; });
+/// Calls of a back end; those of cuDNN are the other's where the profile has no kernels of its own for them.
+Observations of_backend(AttentionBackend backend, const Observations& seen, const Device& device,
+                        const Profile& profile) {
+    return chosen(seen, most_points, [&](const Attention& a) {
+        const AttentionBackend ran = resolve(a.backend, device, a.head_dim);
+        return ran == backend || (ran == AttentionBackend::Cudnn && &profile.kernels(ran) == &profile.kernels(backend));
+    });
 }
 
 void fit_backend(AttentionBackend backend, const Observations& seen, const Device& device, Profile& profile) {
     AttentionProfile& kernels = backend == AttentionBackend::Cudnn ? profile.cudnn : profile.flash2;
-    const Observations own = of_backend(backend, seen, device);
+    const Observations own = of_backend(backend, seen, device, profile);
     if (own.size() < least_points || kernels.kernels.empty()) return;
     kernels.cache = 0.1;
     const std::vector<HeadKernel> before = kernels.kernels;
@@ -243,7 +247,7 @@ void fit_backend(AttentionBackend backend, const Observations& seen, const Devic
 void refit_attention(const Observations& seen, const Device& device, Profile& profile) {
     for (const AttentionBackend backend : {AttentionBackend::Cudnn, AttentionBackend::Flash2}) {
         AttentionProfile& kernels = backend == AttentionBackend::Cudnn ? profile.cudnn : profile.flash2;
-        const Observations own = of_backend(backend, seen, device);
+        const Observations own = of_backend(backend, seen, device, profile);
         if (own.size() < least_points || kernels.kernels.empty()) continue;
         solve(parameters_of(kernels), [&] { return log_errors(own, device, profile); });
     }
