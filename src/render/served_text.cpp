@@ -117,8 +117,8 @@ void append_steps(std::string& out, const ServePlan& best, const ServeAnswer& an
         engine && engine->step.value > 0) {
         append_paragraph(
             out,
-            fmt::format("Between steps the GPU waits {} for the engine, {} where there are prompts, and {} "
-                        "for each sequence.",
+            fmt::format("Both contain what the GPU waits for the engine between steps: {}, {} where there are prompts, "
+                        "and {} for each sequence.",
                         time_text(engine->step), time_text(engine->prompt_step), time_text(engine->sequence)),
             2, style);
     }

@@ -78,9 +78,8 @@ std::vector<Launched> launches(const GraphCost& step, double scale) {
     return found;
 }
 
-/// Times of what one step launches more than another, with the squares of how far off they may be.
+/// How far off the times may be of what one step launches more than another.
 struct Surplus {
-    double time = 0.0;
     double below = 0.0;
     double above = 0.0;
 };
@@ -92,9 +91,8 @@ Surplus surplus(const std::vector<Launched>& of, const std::vector<Launched>& ov
                                        [&](const Launched& other) { return other.op->work == kernel.op->work; });
         const double count = kernel.count - (same == over.end() ? 0.0 : same->count);
         if (count <= 0.0) continue;
-        sum.time += kernel.cost->time.value * count;
-        sum.below += std::pow((kernel.cost->time - kernel.cost->low).value * count, 2);
-        sum.above += std::pow((kernel.cost->high - kernel.cost->time).value * count, 2);
+        sum.below = std::hypot(sum.below, (kernel.cost->time - kernel.cost->low).value * count);
+        sum.above = std::hypot(sum.above, (kernel.cost->high - kernel.cost->time).value * count);
     }
     return sum;
 }
@@ -122,11 +120,14 @@ Score score(std::span<const Target> targets, const Priced& baseline, const Price
         const double share = targets[t].weight / weights;
         const double host = other.scale * other.host.value;
         const double base = baseline.time(t), time = other.time(t);
-        const double least = std::max(busy - std::sqrt(gone.above + come.below), busy_before - gone.time);
+        // of a ratio, so that neither end passes zero however far off a kernel may be
+        const auto off = [&](double come_by, double gone_by) {
+            return std::exp(std::hypot(std::log1p(come_by / busy), std::log1p(gone_by / busy_before)));
+        };
         sum.value += share * (time / base);
         sum.by_target.push_back(time / base);
-        double high = std::max(host, busy + std::sqrt(gone.below + come.above)) / base;
-        double low = std::max(host, std::min(busy, least)) / base;
+        double high = std::max(host, busy * off(come.above, -gone.below)) / base;
+        double low = std::max(host, busy / off(-come.below, gone.above)) / base;
         const double spread = runtime_of(other.workload.runtime).host.spread;
         for (const double pace : {1.0 / spread, spread}) {
             const double ratio =
