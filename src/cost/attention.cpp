@@ -205,8 +205,8 @@ Cost Pricer::burst(const Attention& attention) const {
     const AttentionProfile& kernels = profile().kernels(attention.backend);
     const bool single = attention.q_len <= 1 && attention.pass == AttentionPass::Forward;
     Cost cost = single ? decode(attention, kernels) : walk(attention, kernels);
-    const bool stands_for_cudnn = attention.backend == AttentionBackend::Cudnn && &kernels == &profile().flash2;
-    if (attention.head_dim % 8 != 0 || stands_for_cudnn) cost.evidence = Evidence::Assumed;  // no sample has such heads
+    const bool another = attention.backend == AttentionBackend::Cudnn && profile().cudnn.kernels.empty();
+    if (another || attention.head_dim % 8 != 0) cost.evidence = Evidence::Assumed;  // no sample has such heads
     if (attention.backend == AttentionBackend::Flash1) slow_to_first_version(cost, attention.pass);
     keep_low(cost, profile().bandwidth_fraction);
     return cost;
