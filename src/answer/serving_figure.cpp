@@ -65,9 +65,7 @@ private:
     /// Of a group: as the row says, as the engine's benchmark sizes them for what comes at once, or the engine's usual.
     BatchLimits limits() const {
         BatchLimits limits{std::max<std::int64_t>(1, engine_.max_batch / work_.parallel.pp), engine_.chunk};
-        const Quantization way = quantization_of(work_);
-        const bool tuned = way != Quantization::W4A16Mxfp4 && way != Quantization::W4A8Mxfp4Mxfp8;
-        if (engine_.sizes_steps && tuned && !asked_.batch && !asked_.rate) {
+        if (engine_.sizes_steps && !asked_.batch && !asked_.rate) {
             LoadShape load;
             load.isl = asked_.isl;
             load.osl = asked_.osl;
