@@ -135,7 +135,8 @@ def plan():
     return [*first_turn(), *heads, *(made for made in again if made["name"].startswith("equal")),
             *rates("60m", ["0.002"]), *aspect("60m", (1280, 3), (768, 8)), parallel,
             *faster_pair("60m", [2]), wide, narrow, gated, *faster_pair("60m", [3]),
-            *rates("160m", ["0.002"]), *aspect("160m", (1280, 8)), *kv, *extremes("12m", (704, 2), (192, 28)),
+            *rates("160m", ["0.002"]), *aspect("160m", (1280, 8)), *kv,
+            *rates("160m", ["0.001"]), *aspect("160m", (1280, 8), lr="0.5x"), *extremes("12m", (704, 2), (192, 28)),
             *rates("60m", ["0.001", "0.004"]), *extremes("60m", (1280, 3)), *aspect("60m", (320, 48), (448, 24)),
             *(made for made in again if made["name"] == "512x4"), *paired_headline()[:3], *longer("12m"),
             *(made for made in again if made["name"] in ("256x16", "leaky-448x4")),
@@ -144,7 +145,7 @@ def plan():
             *aspect("160m", (1792, 4), (448, 64)),
             *paired_headline()[3:], *knobs("20m"),
             *extremes("60m", (320, 48)), *extremes("20m", (768, 3), (256, 24)),
-            *rates("160m", ["0.004", "0.001"]), *extremes("160m", (1792, 4), (448, 64)),
+            *rates("160m", ["0.004"]), *extremes("160m", (1792, 4), (448, 64)),
             *(row("12m", "order", "base", baseline("12m"), "another order of the data", order=order) for order in (2, 3))]
 
 
