@@ -83,7 +83,8 @@ public:
 
     /// Data-sheet rate at which this precision runs here; a mode the part lacks runs at the next wider one.
     FlopsPerSecond peak(Precision precision) const { return ready_->peak[static_cast<std::size_t>(precision)]; }
-    FlopsPerSecond rate(Arithmetic arithmetic) const;  ///< of units that this part has
+    FlopsPerSecond peak(const Workload& workload) const;  ///< of the units that run its products
+    FlopsPerSecond rate(Arithmetic arithmetic) const;     ///< of units that this part has
 
 private:
     friend class GemmPricing;

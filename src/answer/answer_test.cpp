@@ -91,6 +91,16 @@ TEST(Predict, RecomputationIsNoUse) {
     EXPECT_GT(again.hfu, again.mfu);
 }
 
+TEST(Predict, UtilisationIsOfTheUnitsThatRunTheProducts) {
+    Question question = about(gpt2());
+    question.workload = in_phase({}, Phase::Prefill);
+    for (const auto& [format, units] : {std::pair(Format::Int8, Precision::Bf16), {Format::Fp8Block, Precision::Fp8}}) {
+        question.workload.formats.weights = format;
+        const Prediction step = predict(question);
+        EXPECT_DOUBLE_EQ(step.mfu, (step.flops / step.time) / question.pricer().peak(units));
+    }
+}
+
 TEST(Predict, DecodeTakesOneTokenPerSequence) {
     Question question = about(gpt2());
     question.workload.batch = 16;

@@ -110,7 +110,7 @@ Prediction finished(Prediction prediction, const Pricer& pricer) {
     const Workload& workload = prediction.workload;
     const bool layer = prediction.scope == Scope::Layer;
     const std::int64_t gpus = layer ? workload.parallel.tp * workload.parallel.cp : gpu_count(workload.parallel);
-    const FlopsPerSecond peak = pricer.peak(workload.precision) * static_cast<double>(gpus);
+    const FlopsPerSecond peak = pricer.peak(workload) * static_cast<double>(gpus);
     prediction.flops = (layer ? layer_model_flops : model_flops)(prediction.shape, workload);
     prediction.hardware_flops =
         prediction.split ? prediction.split->hardware_flops : prediction.kernels.flops * static_cast<double>(gpus);

@@ -110,6 +110,11 @@ Pricer::Pricer(std::shared_ptr<const Ready> ready, Clock clock)
     power_budget_ = std::max(1.0, (ready_->device.power - power.idle).value);
 }
 
+FlopsPerSecond Pricer::peak(const Workload& workload) const {
+    const Arithmetic arithmetic = traits_of(runs_as(quantization_of(workload), device())).arithmetic;
+    return arithmetic == Arithmetic::Half ? peak(workload.precision) : rate(arithmetic);
+}
+
 FlopsPerSecond Pricer::rate(Arithmetic arithmetic) const {
     switch (arithmetic) {
         case Arithmetic::Half: return peak(Precision::Bf16);

@@ -126,7 +126,6 @@ Bytes room(const Device& device) {
     return usable(device) * (1.0 - reserve);
 }
 
-// Source: PyTorch 2.11 on an H200 (cuDNN first) and aten/native/transformers/cuda/sdp_utils.cpp.
 Quantization runs_as(Quantization asked, const Device& device) {
     const bool fp8 = device.peak[static_cast<std::size_t>(Precision::Fp8)].has_value();
     const Quantization weights_only =
@@ -140,6 +139,7 @@ Quantization runs_as(Quantization asked, const Device& device) {
     return asked;
 }
 
+// Source: PyTorch 2.11 on an H200 (cuDNN first) and aten/native/transformers/cuda/sdp_utils.cpp.
 AttentionBackend resolve(AttentionBackend backend, const Device& device, std::int64_t head_dim) {
     if (backend != AttentionBackend::Auto) return backend;
     if (head_dim > largest_fused_head || !has_flash2(device.architecture)) return AttentionBackend::Unfused;

@@ -202,7 +202,7 @@ private:
         const double on_stage = micro_batches_ / static_cast<double>(parallel_.pp);
         step_.tokens = tokens_per_step(work_) * micro_batches_ * static_cast<double>(parallel_.dp);
         const double again = pieces_.again_flops[static_cast<std::size_t>(work_.recompute)];
-        const FlopsPerSecond peak = pricer_.peak(work_.precision) * gpus;
+        const FlopsPerSecond peak = pricer_.peak(work_) * gpus;
         step_.flops = {pieces_.flops * micro_batches_ * static_cast<double>(parallel_.dp)};
         step_.hardware_flops = {(pieces_.computed_flops + again) * on_stage * gpus};
         step_.mfu = (step_.flops / step_.time) / peak;
