@@ -89,6 +89,7 @@ Result<int> run_plan(const Arguments& arguments, Session& session) {
     Result<Question> question = make_question(arguments, arguments.operands[0], session);
     if (!question) return question.problems();
     Problems bad = check_load_flags(arguments);
+    if (bad.empty()) bad = misfit(arguments, *question);
     const bool batches = !serves_load(arguments) && question->workload.phase != Phase::Train;
     if (bad.empty() && batches) bad = refuse_flags(arguments, not_of_batches, "when batches are served, not a load");
     if (!bad.empty()) return bad;

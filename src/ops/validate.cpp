@@ -70,6 +70,12 @@ void check_attention(const Shape& s, const Workload& w, Problems& problems) {
     }
 }
 
+void check_runtime(const Workload& w, Problems& problems) {
+    if (w.phase != Phase::Train || !runtime_of(w.runtime).engine) return;
+    problems.push_back({"runtime", 0, std::string(name_of(w.runtime)) + " serves and does not train",
+                        "say --phase prefill or decode, or a runtime that trains"});
+}
+
 }  // namespace
 
 Problems validate(const Shape& shape, const Workload& workload) {
@@ -78,6 +84,7 @@ Problems validate(const Shape& shape, const Workload& workload) {
     check_other_parallel(shape, workload, problems);
     check_lengths(workload, problems);
     check_attention(shape, workload, problems);
+    check_runtime(workload, problems);
     return problems;
 }
 

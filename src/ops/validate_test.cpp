@@ -25,6 +25,8 @@ TEST(ValidateTogether, RefusesWhatCannotRunAndNamesTheField) {
     };
     const Case cases[] = {
         {gpt2(), {}, ""},
+        {gpt2(), with([](Workload& w) { w.runtime = RuntimeId::Vllm; }), "runtime"},
+        {gpt2(), with([](Workload& w) { w.runtime = RuntimeId::Vllm, w.phase = Phase::Decode; }), ""},
         {gpt2(), with([](Workload& w) { w.parallel.tp = 4; }), ""},  // 50257 is padded to a multiple of 4
         {gpt2(), with([](Workload& w) { w.parallel.tp = 8; }), "tp"},
         {grouped, with([](Workload& w) { w.parallel.tp = 12; }), ""},
