@@ -10,6 +10,7 @@
 #include "read/files.h"
 #include "render/answers.h"
 #include "render/gate.h"
+#include "render/json.h"
 
 namespace tilewright::cli {
 namespace {
@@ -21,7 +22,7 @@ std::string lower_case(std::string_view text) {
     return lowered;
 }
 
-Result<int> explain(const std::string& asked, Session& session) {
+Result<int> explain(const std::string& asked, const Arguments& arguments, Session& session) {
     std::vector<std::string> known;
     for (const Rule& rule : rules()) {
         known.emplace_back(rule.code);
@@ -31,6 +32,11 @@ Result<int> explain(const std::string& asked, Session& session) {
             if (page.name == rule.code || page.name == rule.name) session.out = page.text;
         }
         if (session.out.empty()) session.out = std::string(rule.code) + " " + std::string(rule.summary) + "\n";
+        if (arguments.has("--json")) {
+            render::JsonWriter json;
+            json.object().field("schema", "tilewright.rule/1").field("code", rule.code).field("name", rule.name);
+            session.out = json.field("page", session.out).end().take();
+        }
         return exit_fine;
     }
     const std::string near = did_you_mean(asked, known);
@@ -109,7 +115,7 @@ std::vector<FlagGroup> lint_flags() {
 }
 
 Result<int> run_lint(const Arguments& arguments, Session& session) {
-    if (const auto code = arguments.text("--explain")) return explain(*code, session);
+    if (const auto code = arguments.text("--explain")) return explain(*code, arguments, session);
     if (arguments.operands.empty())
         return Problem{"", 0, "SHAPE is missing", "say tilewright lint gpt3-2.7b --gpu h200"};
     const LintOptions options{arguments.real("--min-cost").value_or(LintOptions{}.min_cost)};

@@ -185,7 +185,8 @@ void append(Problems& problems, const Problems& more) { problems.insert(problems
 /// `where` turned from a field's name into what the user can change: the flag given, or the shape and its field.
 Problems placed(Problems problems, const Arguments& arguments, const std::string& otherwise) {
     for (Problem& problem : problems) {
-        const std::string flag = flag_of(problem.where);
+        const bool short_way = problem.where == "weights" && !arguments.has("--weights");
+        const std::string flag = flag_of(short_way ? "precision" : problem.where);
         if (arguments.has(flag) || otherwise.empty()) {
             problem.where = flag;
         } else {
@@ -288,6 +289,8 @@ void apply_shape_flags(const Arguments& arguments, Shape& shape) {
     set_choice(arguments, "--mlp", shape.mlp);
     set_choice(arguments, "--block", shape.block);
     set_choice(arguments, "--positions", shape.positions);
+    const bool told = arguments.has("--positions") && !arguments.has("--position-rows");
+    if (told && shape.positions != Positions::Learned) shape.position_rows = 0;
     set_choice(arguments, "--norm", shape.norms.kind);
     if (const auto tied = arguments.text("--tied")) shape.tied = *tied == "yes";
 }

@@ -17,6 +17,7 @@
 #include "files/output.h"
 #include "measure/options.h"
 #include "measure/ranks.h"
+#include "render/json.h"
 
 namespace tilewright::cli {
 namespace {
@@ -166,7 +167,13 @@ std::vector<FlagGroup> profile_flags() {
 Result<int> run_profile(const Arguments& arguments, Session& session) {
     const Result<ProfileTask> task = task_of(arguments);
     if (!task) return task.problems();
-    if (arguments.has("--plan")) return session.out = intent(*task), exit_fine;
+    if (arguments.has("--plan")) {
+        render::JsonWriter json;
+        json.object().field("schema", "tilewright.profile-plan/1").field("budget_s", task->budget_s);
+        json.field("samples", task->samples).field("plan", intent(*task)).end();
+        session.out = arguments.has("--json") ? json.take() : intent(*task);
+        return exit_fine;
+    }
     if (task->ranks.rank == 0) tell(session, intent(*task));
     if (const int code = take_samples(*task, session); code != exit_fine) return code;
     if (task->ranks.rank != 0) {

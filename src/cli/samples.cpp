@@ -89,7 +89,7 @@ Result<int> run_samples(const Arguments& arguments, Session& session) {
         return Problem{"samples", 0, "'" + word + "' is nothing to do", "use list, show, peaks, merge or spread"};
     }
     if (arguments.has("--json") && word != "list") {
-        return Problem{"--json", 0, "is for list", "merge writes JSON Lines by itself"};
+        return Problem{"--json", 0, "is for list", "leave it out; files of samples are JSON Lines themselves"};
     }
     const auto files = measure::read_sample_files({arguments.operands.begin() + 1, arguments.operands.end()});
     if (!files) return files.problems();

@@ -19,8 +19,9 @@ void check_formats(const Workload& workload, Problems& problems) {
     if (formats == Formats{}) return;
     if (workload.phase == Phase::Train) {
         const char* where = formats.weights ? "weights" : formats.activations ? "activations" : "kv";
-        problems.push_back({where, 0, "is of serving; in training all is of the precision",
-                            "leave it out, or say --phase prefill or decode"});
+        problems.push_back({where, 0,
+                            "such a format is of serving; a step that trains runs in bf16, fp16, fp8, tf32 or fp32",
+                            "say --phase prefill or decode, or one of these"});
     }
     if (formats.kv && is_quantized(*formats.kv) && *formats.kv != Format::Fp8 && *formats.kv != Format::Int8) {
         problems.push_back({"kv", 0, "no engine keeps its cache so", "use bf16, fp16, fp8 or int8"});
