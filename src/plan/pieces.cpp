@@ -66,8 +66,9 @@ Pieces price_pieces(const Shape& shape, const Workload& workload, const Pricer& 
         pieces.host[static_cast<std::size_t>(mode)] = host_load(lower(shape, whole), shape, whole);
     }
     pieces.evidence = cost.sum.evidence;
-    const double tokens =
-        static_cast<double>(whole.batch) * static_cast<double>(ceil_div(whole.seq, whole.parallel.cp));
+    Workload own = whole;
+    own.seq = ceil_div(whole.seq, whole.parallel.cp);
+    const double tokens = tokens_per_step(own);
     // tensor ranks each send their part (Narayanan et al. 2021, section 4.1), whether or not they share the sequence
     pieces.hand_over_bytes = tokens * static_cast<double>(shape.hidden) * storage_bytes(whole.precision) /
                              static_cast<double>(whole.parallel.tp);

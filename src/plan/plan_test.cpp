@@ -52,6 +52,18 @@ TEST(Step, FillsThePipelineOnce) {
     EXPECT_GT(interleaved.memory.activations, plain.memory.activations);
 }
 
+TEST(Step, DecodingHandsOnOneTokenOfEachSequence) {
+    Workload work;
+    work.phase = Phase::Decode;
+    work.parallel.pp = 2;
+    const auto handed = [&] { return price_step(small_gpt(), work, pricer()).term(StepTerm::PointToPoint).exposed; };
+    const Seconds once = handed();
+    work.seq *= 4;
+    EXPECT_EQ(handed(), once) << "however long the cache";
+    work.parallel.pp = 4;
+    EXPECT_NEAR(handed() / once, 3.0, 1e-9) << "a token passes every stage";
+}
+
 TEST(Step, RecomputationCostsAForwardPassAndSavesActivations) {
     Workload work;
     work.attention = AttentionBackend::Unfused;

@@ -95,7 +95,8 @@ private:
                               2,
                               RankGroup::Pipeline,
                               parallel_.tp * parallel_.cp * parallel_.dp};
-        const double handed = (trains_ ? 2.0 : 1.0) * stretches * micro_batches_ * time_of(hand);
+        const double served = static_cast<double>(parallel_.pp) + micro_batches_ - 2.0;  // one batch passes every stage
+        const double handed = (trains_ ? 2.0 * stretches * micro_batches_ : served) * time_of(hand);
         const bool hides = work_.overlap == Overlap::All;
         add(StepTerm::PointToPoint, hides ? 0.0 : handed, hides ? handed : 0.0);
     }
