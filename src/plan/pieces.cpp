@@ -1,6 +1,8 @@
 // One graph, summed by part, pass and the ranks that a collective joins.
 #include "plan/pieces.h"
 
+#include <algorithm>
+
 #include "ops/shard.h"
 #include "tilewright/names.h"
 #include "tilewright/ops.h"
@@ -49,7 +51,8 @@ Pieces price_pieces(const Shape& shape, const Workload& workload, const Pricer& 
     Workload whole = workload;
     whole.recompute = Recompute::None;
     whole.micro_batches = 1;
-    whole.parallel.pp = whole.parallel.dp = 1;
+    whole.parallel.pp = 1;
+    whole.parallel.dp = std::min(workload.parallel.dp, workload.parallel.ep);  // those that share the experts
     whole.parallel.zero_stage = 0;
     OpGraph graph = lower(shape, whole);
     std::erase_if(graph.ops, [](const Op& op) { return op.part == Part::Update; });
@@ -57,7 +60,7 @@ Pieces price_pieces(const Shape& shape, const Workload& workload, const Pricer& 
     Pieces pieces;
     pieces.memory = memory_pieces(shape, whole, pricer);
     for (const PricedOp& priced : cost.ops) take(pieces, priced);
-    pieces.flops = model_flops(shape, whole).value;
+    pieces.flops = model_flops(shape, whole).value / static_cast<double>(whole.parallel.dp);
     pieces.computed_flops = cost.flops.value;
     pieces.energy_j = cost.sum.energy_j * cost.clock * cost.clock;
     pieces.within = interval_of(cost.sum, traits_of(whole, shape.family));

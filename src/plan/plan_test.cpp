@@ -64,6 +64,16 @@ TEST(Step, DecodingHandsOnOneTokenOfEachSequence) {
     EXPECT_NEAR(handed() / once, 3.0, 1e-9) << "a token passes every stage";
 }
 
+TEST(Step, NeedsTheMemoryOfItsWorkload) {
+    Workload work;
+    work.parallel.tp = work.parallel.pp = 2;
+    work.parallel.dp = work.parallel.ep = 8;
+    work.micro_batches = 4;
+    Shape shape = small_gpt();
+    shape.experts = Experts{8, 2, 4096};
+    EXPECT_EQ(price_step(shape, work, pricer()).memory.total, memory(shape, work, pricer()).total);
+}
+
 TEST(Step, RecomputationCostsAForwardPassAndSavesActivations) {
     Workload work;
     work.attention = AttentionBackend::Unfused;

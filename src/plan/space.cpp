@@ -54,7 +54,7 @@ void for_each_split(const Shape& shape, const Workload& base, const PlanSpace& s
         for (std::int64_t cp : chosen(space.cp, powers_of_two(std::max<std::int64_t>(1, base.seq / 8192)))) {
             p.cp = cp;
             for (std::int64_t ep : chosen(space.ep, divisors(experts))) {
-                p.ep = ep;
+                p.dp = p.ep = ep;  // as many replicas at the least
                 for (std::int64_t batch : micro_batches(space)) {
                     work.batch = batch;
                     if (space.global_batch % batch == 0 && is_legal(shape, work, space, device)) visit(work);
