@@ -70,18 +70,39 @@ std::pair<std::string_view, bool> direction(const Fix& fix) {
     return {fix.dimension, fix.to > fix.from};
 }
 
-/// Whether `after` is rid of the finding and has no error, nothing worse than it and, of the dimension that the fix
-/// moves, no warning that `before` had not. Other warnings of other dimensions were hidden behind the fault, not raised
-/// by its fix.
-bool better(const Finding& fixed, const Fix& fix, const std::vector<Finding>& before,
-            const std::vector<Finding>& after) {
+/// What the kernels of a finding take that both steps launch, the optimizer left out.
+Seconds time_of(const Finding& finding, const GraphCost& step, const GraphCost& other) {
+    const auto name = [](const PricedOp& priced) { return checks::lowered_name(priced.op); };
+    Seconds sum;
+    for (const PricedOp& priced : step.ops) {
+        const bool named = std::ranges::find(finding.kernels, name(priced)) != finding.kernels.end() &&
+                           std::ranges::find(other.ops, name(priced), name) != other.ops.end();
+        if (named && priced.op.pass != Pass::Update) sum += priced.total;
+    }
+    return sum;
+}
+
+/// A step and what the rules say of it.
+struct Checked {
+    const GraphCost& step;
+    std::vector<Finding> findings;
+};
+
+/// Whether `after` is rid of the finding and has no error, nothing worse than it and no warning that `before` had not:
+/// none of the dimension that the fix moves, and none whose kernels take longer than they did. A warning of kernels
+/// that do not was hidden behind the fault.
+bool better(const Finding& fixed, const Fix& fix, const Checked& before, const Checked& after) {
     const auto moves_it = [&](const Fix& other) { return direction(other).first == direction(fix).first; };
-    return std::none_of(after.begin(), after.end(), [&](const Finding& found) {
+    const auto slower = [&](const Finding& found) {
+        const double work = std::min(1.0, before.step.flops / after.step.flops);
+        return time_of(found, after.step, before.step) * work > time_of(found, before.step, after.step);
+    };
+    return std::ranges::none_of(after.findings, [&](const Finding& found) {
         if (found.code == fixed.code) return true;
         const bool raised = found.severity == Severity::Error || found.severity > fixed.severity ||
                             (found.severity == Severity::Warning && fixed.severity != Severity::Error &&
-                             std::any_of(found.fixes.begin(), found.fixes.end(), moves_it));
-        return raised && !was_there(before, found);
+                             (std::ranges::any_of(found.fixes, moves_it) || slower(found)));
+        return raised && !was_there(before.findings, found);
     });
 }
 
@@ -168,8 +189,8 @@ std::vector<Finding> lint(const Shape& shape, const Workload& workload, const Pr
 }
 
 std::vector<Finding> lint(const LintInput& input, LintOptions options) {
-    const std::vector<Finding> untried = check_all(input, options);
-    std::vector<Finding> findings = untried;
+    const Checked untried{input.step, check_all(input, options)};
+    std::vector<Finding> findings = untried.findings;
     for (Finding& finding : findings) {
         std::erase_if(finding.fixes, [&](const Fix& fix) {
             if (harms(finding, fix)) return true;
@@ -177,7 +198,7 @@ std::vector<Finding> lint(const LintInput& input, LintOptions options) {
             Workload workload = input.workload;
             apply(fix, shape, workload);
             const GraphCost step = step_of(shape, workload, input.pricer);
-            return !better(finding, fix, untried, check_all({shape, workload, input.pricer, step}, options));
+            return !better(finding, fix, untried, {step, check_all({shape, workload, input.pricer, step}, options)});
         });
         sort_by_gain(finding.fixes);
     }
