@@ -31,8 +31,9 @@ void write_loss(JsonWriter& json, const Candidate& candidate) {
     json.field("low", candidate.to_loss_low).field("high", candidate.to_loss_high).end();
 }
 
-void write_candidate(JsonWriter& json, const Candidate& candidate, std::string_view kind) {
+void write_candidate(JsonWriter& json, const Candidate& candidate, std::string_view kind, const SearchResult& found) {
     json.object().field("kind", kind).field("knobs", candidate.knobs);
+    json.field("recommended", found.recommended && found.recommended->changed == candidate.changed);
     write_proposal(json, candidate);
     json.key("speedup_by_gpu").array();
     for (const double speedup : candidate.by_target) json.value(speedup);
@@ -48,12 +49,6 @@ void write_candidate(JsonWriter& json, const Candidate& candidate, std::string_v
     }
     json.field("mlp", name_of(candidate.shape.mlp)).field("block", name_of(candidate.shape.block));
     json.end().field("batch", candidate.workload.batch).field("tp", candidate.workload.parallel.tp).end();
-}
-
-void write_front(JsonWriter& json, std::string_view key, const std::vector<Candidate>& front) {
-    json.key(key).array();
-    for (const Candidate& candidate : front) write_candidate(json, candidate, "front");
-    json.end();
 }
 
 void write_between(JsonWriter& json, std::string_view key, Between range) {
@@ -82,8 +77,12 @@ void write_budget(JsonWriter& json, const Budget& budget) {
 }
 
 void write_fronts(JsonWriter& json, const SearchResult& found) {
-    write_front(json, "parameter_front", found.parameter_front);
-    write_front(json, "kv_cache_front", found.kv_front);
+    for (const auto& [key, front] :
+         {std::pair("parameter_front", &found.parameter_front), std::pair("kv_cache_front", &found.kv_front)}) {
+        json.key(key).array();
+        for (const Candidate& candidate : *front) write_candidate(json, candidate, "front", found);
+        json.end();
+    }
 }
 
 void write_sweep(JsonWriter& json, const Sweep& sweep) {
@@ -138,7 +137,7 @@ void write_candidates(JsonWriter& json, const SearchResult& found) {
     json.field("exhaustive", found.exhaustive).field("objective", name_of(found.objective));
     json.key("candidates").array();
     for (const auto& [kind, list] : kinds(found)) {
-        for (const Candidate& candidate : list) write_candidate(json, candidate, kind);
+        for (const Candidate& candidate : list) write_candidate(json, candidate, kind, found);
     }
     json.end();
 }
