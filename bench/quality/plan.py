@@ -136,7 +136,7 @@ def plan():
             *rates("60m", ["0.002"]), *aspect("60m", (1280, 3), (768, 8)), parallel,
             *faster_pair("60m", [2]), wide, narrow, gated, *faster_pair("60m", [3]),
             *rates("160m", ["0.002"]), *aspect("160m", (1280, 8)), *kv,
-            *rates("160m", ["0.001"]), *aspect("160m", (1280, 8), lr="0.5x"), *extremes("12m", (704, 2), (192, 28)),
+            *rates("160m", ["0.001"]), *aspect("160m", (1280, 8), lr="0.5x"), *extremes("12m", (704, 2), (192, 28)), *aspect("12m", (256, 16), lr="0.5x"),
             *rates("60m", ["0.001", "0.004"]), *extremes("60m", (1280, 3)), *aspect("60m", (320, 48), (448, 24)),
             *(made for made in again if made["name"] == "512x4"), *paired_headline()[:3], *longer("12m"),
             *(made for made in again if made["name"] in ("256x16", "leaky-448x4")),
