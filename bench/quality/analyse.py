@@ -74,6 +74,27 @@ def rate_rows(results):
             for (where, name, seed), rates in sorted(by_shape.items()) if len(rates) > 1]
 
 
+def best_rate(results):
+    """(0.002 over the best rate of 7 layers, its exponent with layers, ln(loss) for a squared factor e beside it): least squares over
+    shapes that were trained at several rates, but for rates at which one failed. None where there are too few."""
+    by_shape = collections.defaultdict(list)
+    for run in results:
+        by_shape[setting(run), run["name"], run["seed"]].append(run)
+    rows, loss = [], []
+    for group in by_shape.values():
+        least = min(run["val_loss"] for run in group)
+        tried = [run for run in group if run["layers"] >= law.FEWEST_LAYERS and run["val_loss"] < 1.1 * least]
+        terms = [(math.log(run["lr"] / 0.002), math.log(run["layers"] / 7)) for run in tried]
+        found = [(r * r, r, r * deep) for r, deep in terms]
+        for line, run in zip(found, tried):  # beside the shape's own level
+            rows.append([x - statistics.mean(other[i] for other in found) for i, x in enumerate(line)])
+            loss.append(math.log(run["val_loss"]) - statistics.mean(math.log(other["val_loss"]) for other in tried))
+    normal = [[sum(row[i] * row[j] for row in rows) + 1e-9 * (i == j) for j in range(3)] for i in range(3)]
+    right = [sum(row[i] * y for row, y in zip(rows, loss)) for i in range(3)]
+    curve, slope, by_depth = (sum(a * b for a, b in zip(line, right)) for line in law.inverse(normal))
+    return None if curve <= 0 else (math.exp(slope / 2 / curve), -by_depth / 2 / curve, curve)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("results", nargs="?", default=runs.HERE / "results.jsonl")
@@ -91,6 +112,11 @@ def main():
                  "time", "time ratio"], comparison(grouped, noise)))
     if rows := rate_rows(results):
         print(table(["size", "shape", "seed", "loss by learning rate"], rows))
+    if curve := best_rate(results):
+        over, exponent, each = curve
+        lost = lambda layers: 100 * each * math.log(over * (layers / 7) ** -exponent) ** 2
+        print(f"By these the best rate is {0.002 / over:.4f} (layers / 7)^{exponent:.2f}. At 0.002 a model of 4 layers then loses {lost(4):.1f}% to its rate, of "
+              + ", ".join(f"{layers} {lost(layers):.1f}%" for layers in (8, 12, 16)) + ".")
 
 
 if __name__ == "__main__":

@@ -137,14 +137,16 @@ def time_picture(results, size, file):
         picture.line(curve, colour)
         picture.points(curve, colour)
         run, seeds = groups[name][0], len({run["seed"] for run in groups[name]})
-        picture.name(f"{name}: {run['hidden']} x {run['layers']}, {curve[-1][1]:.3f}" + (f", {seeds} seeds" if seeds > 1 else ""), colour)
+        shape = f"{run['hidden']}x{run['layers']}"
+        label = shape if name.endswith(shape) else f"{name}: {shape}"
+        picture.name(f"{label}, {curve[-1][1]:.3f}" + (f", {seeds} seeds" if seeds > 1 else ""), colour)
     picture.save(file)
 
 
 def main():
     results = [run for run in runs.read_results(runs.HERE / "results.jsonl") if run["status"] == "ok"]
     aspect_picture(results)
-    for size in ("12m", "60m"):
+    for size in ("12m", "60m", "160m"):
         time_picture(results, size, f"quality-time-{size}.svg")
 
 
