@@ -26,7 +26,10 @@ AttentionWalk walk_of(const Attention& call) {
 }
 
 EngineCall::EngineCall(const Attention& call, const Device& device)
-    : units(static_cast<double>(device.units)), writes_cache(call.writes_cache), windowed(call.window > 0) {
+    : units(static_cast<double>(device.units)),
+      walk(call.widens_cache ? 0.5 : 1.0),
+      writes_cache(call.writes_cache),
+      windowed(call.window > 0) {
     Op op;
     op.work = call;
     const double heads = at_least_one(call.heads), kv_heads = at_least_one(call.kv_heads);
@@ -68,7 +71,7 @@ EngineTime time_of(const EngineCall& c, const EngineAttentionLaw& law) {
     for (const double height : tile_rows) {
         const double tiles = c.key_heads * c.group / group * ceil_positive(c.tokens * group / height);
         const double pair = c.pair_us * (c.head + law.softmax) / law.peak * (1.0 + law.rows / height);
-        const double step = std::max(law.step_us * c.head / usual_head, height * keys_of_step * pair);
+        const double step = c.walk * std::max(law.step_us * c.head / usual_head, height * keys_of_step * pair);
         const double diagonal = std::min(0.5 * height / group, c.longest - c.mean);  // a tile walks to its last query
         const double mean =
             ceil_positive(all_keys / keys_of_step) * std::min(1.0, (c.mean + diagonal + c.cut * beyond) / all_keys);

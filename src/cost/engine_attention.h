@@ -24,6 +24,7 @@ struct EngineCall {
     double arithmetic_us;  ///< of all pairs on all units
     double traffic_us;     ///< of the bytes that come from memory, at the data sheet's bandwidth
     double cache_us;       ///< of the new keys and values read and written
+    double walk;           ///< time of a step over keys, of one in 16 bits: half where only half the bytes are read
     bool writes_cache, windowed;
 };
 

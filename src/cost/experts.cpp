@@ -129,13 +129,17 @@ Cost Pricer::burst(const ExpertMlp& mlp) const {
     explanation.reach(Term::Memory, std::max({computed, read, memory}));
     explanation.reach(Term::Wave, up.together + down.together + routing + moved / rates.bandwidth);
     explanation.reach(Term::Launch, up.together + down.together + routing + moved / rates.bandwidth + fixed);
-    const double whole = up.together + down.together;
-    const Bound bound = fixed > whole                                               ? Bound::Latency
-                        : up.computing + down.computing > up.reading + down.reading ? Bound::Compute
-                                                                                    : Bound::Memory;
+    const double whole = up.together + down.together, computing = up.computing + down.computing;
+    const Bound bound = fixed > whole                           ? Bound::Latency
+                        : computing > up.reading + down.reading ? Bound::Compute
+                                                                : Bound::Memory;
     const EngineBasis& basis = mlp.skew > 0.0 ? kernel.skewed : kernel.basis;
-    return explanation.finish(bound, basis.evidence,
-                              {basis.low, basis.high * (mlp.exchanged ? exchanged_widening : 1.0)});
+    Cost cost =
+        explanation.finish(bound, basis.evidence, {basis.low, basis.high * (mlp.exchanged ? exchanged_widening : 1.0)});
+    cost.clocked = {profile().power.clocked * computing};
+    const Precision units = traits.arithmetic == Arithmetic::Half ? Precision::Bf16 : Precision::Fp8;
+    cost.energy_j = energy_of(units, computed, read + moved / rates.bandwidth);
+    return cost;
 }
 
 }  // namespace tilewright

@@ -75,8 +75,13 @@ Cost Pricer::burst(const LatentAttention& call) const {
                             real(call.q_len),         real(call.kv_len),
                             real(device().units),     peak(Precision::Bf16).value,
                             device().bandwidth.value, call.narrow_cache ? 1.0 : 2.0};
-    if (call.absorbed) return absorbed(call, profile().engines.decode[cache], sizes);
-    return expanded(call, profile().engines.context[cache], sizes);
+    Cost cost = call.absorbed ? absorbed(call, profile().engines.decode[cache], sizes)
+                              : expanded(call, profile().engines.context[cache], sizes);
+    Op op;
+    op.work = call;
+    const double moved = (bytes_read(op) + bytes_written(op)).value / sizes.bandwidth;
+    cost.energy_j = energy_of(Precision::Bf16, flops(op).value / sizes.rate, moved);
+    return cost;
 }
 
 }  // namespace tilewright

@@ -137,7 +137,11 @@ bool Pricer::faster(std::span<const Op> kernels, const Op& than) const {
     return RecentPrices(*this).faster(kernels, than);
 }
 
-Cost Pricer::price(const Gemm& gemm) const { return settled(burst(gemm)); }
+// Engines' kernels by themselves are priced as the public timings of short runs have them, whatever the clock; in a
+// step they slow down with the others.
+Cost Pricer::price(const Gemm& gemm) const {
+    return gemm.quantization == Quantization::None ? settled(burst(gemm)) : burst(gemm);
+}
 Cost Pricer::price(const Attention& attention) const {
     Op op;
     op.work = attention;
@@ -145,9 +149,9 @@ Cost Pricer::price(const Attention& attention) const {
 }
 Cost Pricer::price(const Stream& stream) const { return settled(burst(stream)); }
 Cost Pricer::price(const Collective& collective) const { return settled(burst(collective)); }
-Cost Pricer::price(const ExpertMlp& experts) const { return settled(burst(experts)); }
-Cost Pricer::price(const LatentAttention& attention) const { return settled(burst(attention)); }
-Cost Pricer::price(const Exchange& exchange) const { return settled(burst(exchange)); }
+Cost Pricer::price(const ExpertMlp& experts) const { return burst(experts); }
+Cost Pricer::price(const LatentAttention& attention) const { return burst(attention); }
+Cost Pricer::price(const Exchange& exchange) const { return burst(exchange); }
 Cost Pricer::price(const Op& op) const { return settled(burst(op)); }
 
 Cost Pricer::settled(const Cost& burst) const { return at_clock(burst, settled_clock(burst)); }

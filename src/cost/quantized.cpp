@@ -114,8 +114,7 @@ Bound bound_of(const QuantizedTime& time) {
     return time.memory > time.compute ? Bound::Memory : Bound::Compute;
 }
 
-/// At the rates that public timings of short runs reached. The time is theirs whatever the clock, but a step's other
-/// kernels share the board's power with it.
+/// At the rates that public timings of short runs reached.
 double Pricer::energy_of(Precision precision, double arithmetic_s, double memory_s) const {
     const double reached = profile().compute_fraction[static_cast<std::size_t>(precision)];
     return profile().power.matrix.value * arithmetic_s / reached + profile().power.memory.value * memory_s;
@@ -136,6 +135,7 @@ Cost Pricer::quantized(Gemm gemm) const {
     explanation.reach(Term::Launch, time.total * second);
     Cost cost = explanation.finish(bound, law.evidence, law.by_bound[static_cast<std::size_t>(bound)]);
     keep_low(cost, 1.0);
+    cost.clocked = {profile().power.clocked * std::min(time.compute, time.total) * second};
     cost.energy_j = energy_of(gemm.precision, product.arithmetic_us * second, product.traffic_us * second);
     cost.tile_m = static_cast<std::int32_t>(time.tile_m);
     cost.tile_n = static_cast<std::int32_t>(time.tile_n);
