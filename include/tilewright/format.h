@@ -99,6 +99,7 @@ struct Formats {
     std::optional<Format> weights{};  ///< of the layers' products; embedding, head, norms and router stay as they are
     std::optional<Format> activations{};  ///< of the same products; empty with `weights`: as is usual for these
     std::optional<Format> kv{};           ///< of the cache
+    bool attention = true;                ///< false: weights of attention's products stay as they are too
 
     friend bool operator==(const Formats&, const Formats&) = default;
 };

@@ -195,6 +195,7 @@ struct Engine {
     bool widens_cache = false;     ///< decoding widens an fp8 cache as it is read, so that only its bytes take time
     std::int64_t decode_group = 0;  ///< of query heads, the only number that shares keys when decoding; 0: any
     bool pads_batches = false;      ///< decoding replays graphs of a few sizes (graph_batch)
+    std::int64_t turns_beyond = 0;  ///< GPUs of the experts beyond which two half batches run in turn; 0: never
     Seconds prompt_step, step;  ///< that the GPU waits between steps: for one with prompts, for one that decodes only
     Seconds sequence;           ///< the same, for each sequence of the step
     double spread = 1;          ///< within which 90% of published figures lie beside their kernels' own interval

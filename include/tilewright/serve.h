@@ -78,6 +78,10 @@ struct BatchLimits {
     friend bool operator==(const BatchLimits&, const BatchLimits&) = default;
 };
 
+/// As the engine deploys experts over that many GPUs: copies where their number does not divide, and with
+/// `turns_beyond` two half batches in turn and a spare expert on every GPU.
+Workload deployed(const Shape& shape, Workload layout);
+
 /// Sequences and tokens of a step as trtllm-bench sets them for a file of requests
 /// (tensorrt_llm/bench/build/tuning.py): the batch is what the cache of all GPUs holds (`fit`), the tokens are those
 /// that keep prompts and answers in step, and a prompt is never split.

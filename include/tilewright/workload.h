@@ -145,6 +145,10 @@ constexpr int storage_bytes(Precision precision) { return precision == Precision
 /// How the layers' products are computed in serving; training's products are of the workload's precision alone.
 Quantization quantization_of(const Workload& workload);
 
+/// Whether attention's products stay in 16 bits beside quantised ones: where the checkpoint says so, and with experts
+/// in MXFP4, as they are published and as engines run them.
+bool keeps_attention(const Shape& shape, const Workload& workload);
+
 /// Bytes of one of the layers' weights as served, and of one element of the KV cache.
 double served_bytes(const Workload& workload);
 double cache_bytes(const Workload& workload);

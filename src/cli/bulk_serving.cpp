@@ -100,14 +100,7 @@ Result<ServingCase> ServingRows::case_of(read::CsvCells& cells) {
     const Result<FoundShape> shape = find_shape(model);
     if (!shape) return shape.problems();
     asked.question.shape = shape->file.shape;
-    if (const auto& experts =
-            asked.question.shape.experts) {  // as many copies as the GPUs have room for in equal parts
-        work.redundant_experts = (work.parallel.ep - experts->count % work.parallel.ep) % work.parallel.ep;
-    }
-    if (find_runtime("sglang") == work.runtime && work.parallel.ep > 8) {  // as its pages on several nodes describe it
-        work.overlap = Overlap::All;
-        if (work.redundant_experts == 0) work.redundant_experts = work.parallel.ep;
-    }
+    work = deployed(asked.question.shape, work);
     const std::string gpu = cells.label("gpu");
     auto device = devices_.find(gpu);
     if (device == devices_.end()) {

@@ -38,6 +38,7 @@ void take_formats(const Arguments& arguments, const Formats& stored, Question& q
     if (question.workload.phase == Phase::Train || arguments.has("--precision") || arguments.has("--weights")) return;
     if (stored.weights && !formats.weights) {
         formats.weights = stored.weights;
+        formats.attention = stored.attention;
         if (!arguments.has("--activations")) formats.activations = stored.activations;
     }
     if (stored.kv && !formats.kv) formats.kv = stored.kv;

@@ -120,7 +120,9 @@ void Builder::linear(const Linear& l) {
     const std::int64_t rows = l.rows > 0 ? l.rows : tokens;
     const std::int64_t batch = std::max<std::int64_t>(1, l.groups);
     const bool grouped = l.groups > 0;
-    const Quantization quantization = l.low_precision ? quantization_of(work) : Quantization::None;
+    const bool of_attention = l.component == Component::Qkv || l.component == Component::Projection;
+    const bool kept = !l.low_precision || (of_attention && keeps_attention(shape, work));
+    const Quantization quantization = kept ? Quantization::None : quantization_of(work);
     const Precision precision = precision_of(l, quantization, work);
     const double saved = static_cast<double>(l.saved) * bytes_of(rows, batch, element);
     const auto gemm = [&](std::string_view name, Gemm sizes, double kept) {

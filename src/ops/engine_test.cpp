@@ -128,6 +128,34 @@ TEST(Engine, GathersTokensWhereItsRuntimeDoes) {
     EXPECT_EQ(only<Collective>(graph, "expert combine").kind, CollectiveKind::ReduceScatter);
 }
 
+TEST(Engine, RunsTwoHalfBatchesInTurn) {
+    Workload work = serving(Phase::Decode);
+    work.batch = 256;
+    work.parallel.dp = work.parallel.ep = 8;
+    const Op one = *find_op(lower(deepseek(), work), "expert dispatch");
+    work.overlap = Overlap::All;
+    const OpGraph turns = lower(deepseek(), work);
+    const Op* half = find_op(turns, "expert dispatch");
+    EXPECT_EQ(half->count, 2 * one.count);
+    EXPECT_EQ(std::get<Exchange>(half->work).tokens, std::get<Exchange>(one.work).tokens / 2);
+    EXPECT_EQ(find_op(turns, "head")->count, 1);
+    EXPECT_EQ(only<Gemm>(turns, "head").m, 256);
+}
+
+TEST(Engine, KeepsAttentionBesideExpertsInMxfp4) {
+    Workload work = serving(Phase::Decode);
+    work.formats.weights = Format::Mxfp4;
+    const OpGraph graph = lower(deepseek(), work);
+    EXPECT_EQ(only<Gemm>(graph, "projection").quantization, Quantization::None);
+    EXPECT_EQ(only<ExpertMlp>(graph, "experts").quantization, Quantization::W4A16Mxfp4);
+    const double expected = static_cast<double>(count_parameters(deepseek()).attention) * 2;
+    const double experts = memory(deepseek(), work, cudnn).weights.value;
+    work.formats = {Format::Nvfp4, {}, {}, false};
+    EXPECT_EQ(only<Gemm>(lower(deepseek(), work), "projection").quantization, Quantization::None);
+    EXPECT_GT(experts, expected);
+    EXPECT_GT(memory(deepseek(), work, cudnn).weights.value, experts) << "only the other layers are wider";
+}
+
 TEST(Engine, LaunchesEveryExpertWhereItsKernelsDo) {
     Workload work = serving(Phase::Decode);
     work.formats.weights = Format::Int4;

@@ -184,6 +184,28 @@ void optimizer(Builder& b, double parameters) {
     if (parallel.zero_stage == 3) collective("parameter all-gather", CollectiveKind::AllGather, Pass::Update);
 }
 
+/// Whether two half batches go through the layers in turn, so that one exchanges tokens while the other computes.
+bool in_turns(const Workload& work) {
+    return work.phase != Phase::Train && work.overlap == Overlap::All && work.batch > 1 &&
+           work.parallel.ep > work.parallel.tp;
+}
+
+OpGraph lower_in_turns(const Shape& shape, Workload work) {
+    work.overlap = Overlap::None;
+    OpGraph graph = lower(shape, work);
+    work.batch = ceil_div(work.batch, 2);
+    work.prompts.count = ceil_div(work.prompts.count, 2);
+    work.prompts.tokens = ceil_div(work.prompts.tokens, 2);
+    OpGraph half = lower(shape, work);
+    const auto in_layer = [](const Op& op) { return op.part == Part::Layer; };
+    std::erase_if(half.ops, [&](const Op& op) { return !in_layer(op); });
+    for (Op& op : half.ops) op.count *= 2;
+    const auto first = std::find_if(graph.ops.begin(), graph.ops.end(), in_layer);
+    const auto place = graph.ops.erase(first, std::find_if_not(first, graph.ops.end(), in_layer));
+    graph.ops.insert(place, half.ops.begin(), half.ops.end());
+    return graph;
+}
+
 }  // namespace
 
 Stream lowering::optimizer_step(double owned, const Workload& work) {
@@ -197,6 +219,7 @@ Stream lowering::optimizer_step(double owned, const Workload& work) {
 }
 
 OpGraph lower(const Shape& shape, const Workload& workload) {
+    if (in_turns(workload)) return lower_in_turns(shape, workload);
     Builder b(shape, workload);
     workload.parallel.pp > 1 ? pipeline(b) : embedding(b);
     b.count = b.shape.layers;

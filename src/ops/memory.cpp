@@ -306,6 +306,10 @@ MemoryPieces memory_pieces(const Shape& shape, const Workload& workload, const C
     MemoryPieces pieces;
     pieces.layers = static_cast<double>(shape.layers);
     count_by_part(local, pieces);
+    if (keeps_attention(shape, workload)) {  // as many more parameters of those that are narrow
+        const double wider = storage_bytes(workload.precision) / served_bytes(workload) - 1.0;
+        pieces.layer_parameters += wider * static_cast<double>(count_parameters(local).attention);
+    }
     if (shape.experts && workload.phase != Phase::Train) {
         const double experts = static_cast<double>(shape.experts->count);
         pieces.routed_parameters *= 1.0 + static_cast<double>(workload.redundant_experts) / experts;

@@ -248,7 +248,8 @@ private:
         const std::pair<std::string_view, std::int64_t Engine::*> counts[] = {{"block_tokens", &Engine::block},
                                                                               {"max_batch", &Engine::max_batch},
                                                                               {"chunk_tokens", &Engine::chunk},
-                                                                              {"decode_group", &Engine::decode_group}};
+                                                                              {"decode_group", &Engine::decode_group},
+                                                                              {"turns_beyond", &Engine::turns_beyond}};
         each("engine.", [&](std::string_view key, const RuntimeEntry& entry) {
             const double value = number(entry.value).value_or(0);
             if (key == "memory_share" || key == "free_share") {

@@ -273,6 +273,9 @@ const Stored stored[] = {
     {R"({"quant_method": "bitsandbytes", "load_in_4bit": true, "bnb_4bit_quant_type": "nf4"})", {Format::Int4}},
     {R"({"quant_method": "bitsandbytes", "load_in_8bit": true})", {Format::Int8}},
     {R"({"quant_method": "mxfp4", "modules_to_not_convert": ["lm_head"]})", {Format::Mxfp4}},
+    {R"({"quant_method": "mxfp4", "modules_to_not_convert": ["model.layers.*.self_attn", "lm_head"]})",
+     {Format::Mxfp4, {}, {}, false}},
+    {R"({"quant_method": "fp8", "modules_to_not_convert": ["model.layers.0.self_attn.q_norm"]})", {Format::Fp8}},
     {R"({"quant_algo": "NVFP4", "kv_cache_quant_algo": "FP8"})", {Format::Nvfp4, {}, Format::Fp8}},
     {R"({"quant_method": "compressed-tensors", "config_groups": {"group_0": {
         "weights": {"num_bits": 4, "type": "int", "strategy": "group", "group_size": 128},

@@ -92,6 +92,23 @@ Formats formats_of(const Value& config, const std::string& method) {
     return {};
 }
 
+/// Whether all of attention is among the modules that are left as they are.
+bool leaves_attention(const Value& config) {
+    for (const char* key : {"modules_to_not_convert", "ignored_layers", "ignore", "exclude_modules", "exclude",
+                            "llm_int8_skip_modules"}) {
+        const Value* list = config.find(key);
+        const Array* modules = list == nullptr ? nullptr : list->as<Array>();
+        for (std::size_t i = 0; modules != nullptr && i < modules->size(); ++i) {
+            const std::string* name = (*modules)[i].as<std::string>();
+            const std::size_t at = name == nullptr ? std::string::npos : name->find("self_attn");
+            if (at == std::string::npos) continue;
+            const std::string rest = name->substr(at + std::string_view("self_attn").size());
+            if (rest.empty() || rest == "*" || rest == ".*" || rest == ".q_proj" || rest == ".qkv_proj") return true;
+        }
+    }
+    return false;
+}
+
 }  // namespace
 
 Formats read_formats(const Value& root, std::vector<std::string>& assumed) {
@@ -101,7 +118,8 @@ Formats read_formats(const Value& root, std::vector<std::string>& assumed) {
     std::string method = word_of(config, "quant_method");
     if (method.empty() && is_there(*config, "quant_algo")) method = "modelopt";
     if (method.empty() && is_there(*config, "config_groups")) method = "compressed-tensors";
-    const Formats formats = formats_of(*config, method);
+    Formats formats = formats_of(*config, method);
+    formats.attention = !formats.weights || !leaves_attention(*config);
     if (!formats.weights) {
         assumed.push_back("quantization_config " + quoted(method) + " is not known: weights are taken as in 16 bits");
     }

@@ -61,7 +61,8 @@ void append_plans(std::string& out, const ServeAnswer& answer, const Style& styl
         const Served& served = plan.served;
         const std::string prefill =
             plan.prefill_gpus > 0 ? fmt::format(", {} GPUs prefill at tp {}", plan.prefill_gpus, plan.prefill_tp) : "";
-        table.row({split_of(plan.layout.parallel) + prefill,
+        const std::string turns = plan.layout.overlap == Overlap::All ? ", in turns" : "";
+        table.row({split_of(plan.layout.parallel) + turns + prefill,
                    std::to_string(plan.limits.max_batch),
                    std::to_string(plan.limits.chunk),
                    grouped_text(served.output_tok_s / static_cast<double>(plan.gpus)),
@@ -95,6 +96,12 @@ std::string predict_flags(const ServeAnswer& answer, const EngineStep& step, con
     for (const auto& [flag, ways] : {std::pair{"tp", p.tp}, {"dp", p.dp}, {"ep", p.ep}}) {
         if (ways > 1) text += fmt::format(" --{} {}", flag, ways);
     }
+    if (work.overlap == Overlap::All) text += " --overlap all";
+    if (work.redundant_experts > 0) text += fmt::format(" --redundant-experts {}", work.redundant_experts);
+    if (work.expert_skew != usual_skew) text += fmt::format(" --expert-skew {}", work.expert_skew);
+    if (work.host_scale != 1.0) text += fmt::format(" --host-scale {}", work.host_scale);
+    if (work.attention != AttentionBackend::Auto) text += fmt::format(" --attention {}", name_of(work.attention));
+    if (work.clock != Clock::Sustained) text += fmt::format(" --clock {}", name_of(work.clock));
     if (work.precision != Precision::Bf16) text += fmt::format(" --precision {}", name_of(work.precision));
     const Formats& formats = work.formats;
     for (const auto& [flag, format] :

@@ -155,11 +155,11 @@ std::string host_bound_text(const Prediction& prediction) {
 }
 
 std::string formats_text(const Workload& workload) {
-    const auto& [weights, activations, kv] = workload.formats;
+    const Formats& formats = workload.formats;
     std::string text(precision_word(workload));
-    if (weights) text += " weights";
-    if (activations) text += fmt::format(", {} activations", name_of(*activations));
-    return kv ? fmt::format("{}, {} cache", text, name_of(*kv)) : text;
+    if (formats.weights) text += " weights";
+    if (formats.activations) text += fmt::format(", {} activations", name_of(*formats.activations));
+    return formats.kv ? fmt::format("{}, {} cache", text, name_of(*formats.kv)) : text;
 }
 
 std::string workload_text(const Workload& workload) {

@@ -32,6 +32,16 @@ CacheRoom cache_room(const Shape& shape, const Workload& layout, const Engine& e
     return room;
 }
 
+Workload deployed(const Shape& shape, Workload layout) {
+    const std::optional<Engine>& engine = runtime_of(layout.runtime).engine;
+    if (!shape.experts || !engine) return layout;
+    const std::int64_t ranks = layout.parallel.ep, over = shape.experts->count % ranks;
+    const bool turns = engine->turns_beyond > 0 && ranks > engine->turns_beyond;
+    if (turns) layout.overlap = Overlap::All;
+    if (layout.redundant_experts == 0) layout.redundant_experts = over > 0 ? ranks - over : turns ? ranks : 0;
+    return layout;
+}
+
 BatchLimits bench_limits(double fit, const LoadShape& load, std::int64_t stages) {
     const auto isl = static_cast<double>(load.isl), osl = static_cast<double>(load.osl);
     const double batch = std::min(fit, 4096.0) / static_cast<double>(stages);

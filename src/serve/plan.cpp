@@ -83,22 +83,31 @@ private:
                 if (gpus % (tp * pp) != 0) continue;
                 const std::int64_t dp = gpus / (tp * pp);
                 if (!task_.space.dp.empty() && task_.space.dp.front() != dp) continue;
-                for (const std::int64_t ep : chosen(task_.space.ep, expert_ways(dp))) {
+                for (const std::int64_t ep : chosen(task_.space.ep, expert_ways(tp, dp))) {
                     Workload layout = task_.base;
                     layout.parallel = {};
                     layout.parallel.tp = tp;
                     layout.parallel.pp = pp;
                     layout.parallel.dp = dp;
                     layout.parallel.ep = ep;
-                    if (dp % ep == 0 && validate(task_.shape, layout).empty()) consider(layout, gpus);
+                    layout = deployed(task_.shape, layout);
+                    if (!validate(task_.shape, layout).empty()) continue;
+                    consider(layout, gpus);
+                    if (layout.overlap == task_.base.overlap) continue;
+                    layout.overlap = task_.base.overlap;  // turns do not pay with small batches
+                    consider(layout, gpus);
                 }
             }
         }
     }
 
-    std::vector<std::int64_t> expert_ways(std::int64_t dp) const {
-        if (!task_.shape.experts || dp == 1) return {1};
-        return {1, dp};
+    /// Experts split as other weights are, over the replicas, or over all GPUs.
+    std::vector<std::int64_t> expert_ways(std::int64_t tp, std::int64_t dp) const {
+        std::vector<std::int64_t> ways{1};
+        for (const std::int64_t ranks : {dp, tp * dp}) {
+            if (task_.shape.experts && ranks > ways.back()) ways.push_back(ranks);
+        }
+        return ways;
     }
 
     /// What a group of a layout holds and how it steps.

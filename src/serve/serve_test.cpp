@@ -207,6 +207,21 @@ ServeTask task() {
     return asked;
 }
 
+TEST(Deployed, ExpertsFillTheirGpus) {
+    Shape shape = llama();
+    shape.experts = Experts{.count = 256, .active = 8, .ffn = 2048};
+    Workload layout = vllm();
+    layout.parallel.dp = layout.parallel.ep = 72;
+    EXPECT_EQ(deployed(shape, layout).redundant_experts, 32);
+    EXPECT_EQ(deployed(shape, layout).overlap, layout.overlap);
+    layout.runtime = *find_runtime("sglang");
+    EXPECT_EQ(deployed(shape, layout).overlap, Overlap::All);
+    layout.parallel.dp = layout.parallel.ep = 64;
+    EXPECT_EQ(deployed(shape, layout).redundant_experts, 64);
+    layout.parallel.dp = layout.parallel.ep = 8;
+    EXPECT_EQ(deployed(shape, layout), layout);
+}
+
 TEST(BenchLimits, AreThoseOfTheBenchmark) {
     LoadShape load;
     load.isl = load.osl = 1000;

@@ -143,7 +143,8 @@ struct StepTable::Parts {
     const Sum& body(std::int64_t tokens, bool decodes) {
         const std::int64_t size = tabulated(tokens);
         return recent(0, key_of(decodes ? Which::Body : Which::PromptBody, size), [&] {
-            Sum sum = price(decodes ? decoding(size, 1) : prefilling(1, size, 0), in_body);
+            const std::int64_t prompts = layout.overlap == Overlap::All ? 2 : 1;  // two have halves
+            Sum sum = price(decodes ? decoding(size, 1) : prefilling(prompts, ceil_div(size, prompts), 0), in_body);
             sum.add(sends(size));
             return sum;
         });

@@ -56,6 +56,11 @@ Quantization quantization_of(const Workload& workload) {
     return quantization_of(weights_of(workload), workload.formats.activations).value_or(Quantization::None);
 }
 
+bool keeps_attention(const Shape& shape, const Workload& workload) {
+    const bool experts_only = shape.experts && weights_of(workload) == Format::Mxfp4;
+    return quantization_of(workload) != Quantization::None && (experts_only || !workload.formats.attention);
+}
+
 double served_bytes(const Workload& workload) {
     const Format weights = weights_of(workload);
     return is_quantized(weights) ? stored_bytes(weights) : storage_bytes(workload.precision);

@@ -56,6 +56,10 @@ TEST(Workload, ServesItsFormats) {
     work.formats = {Format::Int4, {}, Format::Fp8};
     EXPECT_EQ(quantization_of(work), Quantization::Int4Wo);
     EXPECT_EQ(cache_bytes(work), 1.0);
+    EXPECT_EQ(validate(work), Problems{});
+    work.formats = {{}, {}, Format::Fp32};  // a cache of 32 bits is of --precision fp32
+    EXPECT_FALSE(validate(work).empty());
+    work.formats = {Format::Int4};
     work.phase = Phase::Train;
     EXPECT_EQ(quantization_of(work), Quantization::None);
     EXPECT_FALSE(validate(work).empty());

@@ -23,6 +23,12 @@ void check_formats(const Workload& workload, Problems& problems) {
                             "such a format is of serving; a step that trains runs in bf16, fp16, fp8, tf32 or fp32",
                             "say --phase prefill or decode, or one of these"});
     }
+    for (const auto& [where, format] :
+         {std::pair{"weights", formats.weights}, {"activations", formats.activations}, {"kv", formats.kv}}) {
+        if (!format || is_quantized(*format) || stored_bytes(*format) == storage_bytes(workload.precision)) continue;
+        problems.push_back({where, 0, "is not of the precision, and not quantised",
+                            "say it with --precision: products, weights and cache are then of it"});
+    }
     if (formats.kv && is_quantized(*formats.kv) && *formats.kv != Format::Fp8 && *formats.kv != Format::Int8) {
         problems.push_back({"kv", 0, "no engine keeps its cache so", "use bf16, fp16, fp8 or int8"});
     }
