@@ -17,6 +17,8 @@ namespace tilewright {
 
 /// Poisson arrivals, or all at the start.
 std::vector<Request> make_load(const LoadShape& shape);
+/// The whole load as one of equal requests, otherwise as `shape`, for the closed form.
+LoadShape mean_of(const std::vector<Request>& load, LoadShape shape);
 
 /// What one step computes on one replica.
 struct EngineStep {

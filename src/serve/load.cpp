@@ -30,4 +30,20 @@ double Speculation::tokens_per_step() const {
     return tokens;
 }
 
+LoadShape mean_of(const std::vector<Request>& load, LoadShape shape) {
+    double isl = 0, osl = 0, cached = 0;
+    for (const Request& request : load) {
+        isl += static_cast<double>(request.isl);
+        osl += static_cast<double>(request.osl);
+        cached += static_cast<double>(request.cached);
+    }
+    const auto count = static_cast<double>(load.size());
+    shape.isl = std::max<std::int64_t>(1, std::llround(isl / count));
+    shape.osl = std::max<std::int64_t>(1, std::llround(osl / count));
+    shape.prefix_hits = cached / isl;
+    const double span = load.back().arrival.value - load.front().arrival.value;
+    shape.rate = span > 0 ? count / span : HUGE_VAL;
+    return shape;
+}
+
 }  // namespace tilewright
