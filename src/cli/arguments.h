@@ -43,6 +43,7 @@ struct OperandCount {
 struct Arguments {
     std::vector<std::string> operands;
     std::map<std::string, std::string, std::less<>> flags;
+    std::string runtime_origin{};  ///< where the runtime of --runtime comes from
 
     bool has(std::string_view flag) const { return flags.find(flag) != flags.end(); }
     std::optional<std::string> text(std::string_view flag) const;

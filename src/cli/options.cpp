@@ -343,6 +343,8 @@ Result<Question> make_question(const Arguments& arguments, const std::string& na
     question.workload.host_scale = host ? host->scale : 1.0;
     append(problems, placed(validate(question.workload), arguments, ""));
     if (!problems.empty()) return problems;
+    if (arguments.has("--runtime"))
+        note_origin(question, "runtime " + *arguments.text("--runtime"), arguments.runtime_origin);
     note_origin(question, "device " + device->device.name, device->origin);
     note_origin(question, "profile " + device->device.name, device->profile_origin);
     question.profile = std::move(device->profile);

@@ -30,6 +30,7 @@ Problems take_runtime(Arguments& arguments) {
     const Result<FoundRuntime> found = find_runtime_named(given->second);
     if (!found) return found.problems();
     given->second = name_of(found->id);
+    arguments.runtime_origin = found->origin;
     return {};
 }
 
