@@ -195,12 +195,13 @@ ShapeFile read_unknown(Config& config, const std::string& model_type, Assume ass
     const std::string said =
         model_type.empty() ? "there is no model_type" : "model_type " + quoted(model_type) + " is not known";
     const std::string missing = missing_sizes(config, gpt);
+    const int line = std::max(1, config.key_line("model_type"));
     std::vector<std::string> known;
     for (const Family& each : families()) known.emplace_back(each.model_type);
     const std::string near = did_you_mean(model_type, known);
     const std::string lead = near.empty() ? "" : near + " ";
     if (!missing.empty()) {
-        report.add(1, said + ", and keys are missing to read it all the same: " + missing,
+        report.add(line, said + ", and keys are missing to read it all the same: " + missing,
                    lead + "add the keys, or " + write_it_out);
         return {};
     }
@@ -211,7 +212,7 @@ ShapeFile read_unknown(Config& config, const std::string& model_type, Assume ass
     Report unused{report.where, {}};
     read_family(config, family, unused);  // marks the keys that would be understood
     const std::vector<const Member*> keys = config.not_understood();
-    report.add(1,
+    report.add(line,
                said + ", so nobody has checked what its layers are" +
                    (keys.empty() ? "" : "; keys that matter and are not understood: " + listed(keys)),
                lead + "--assume reads it as a " + (gpt ? "GPT" : "Llama") + "-like decoder; or " + write_it_out);
@@ -236,6 +237,7 @@ ShapeFile read_hugging_face(const Value& root, Assume assume, Report& report) {
     const bool nested = text_config != nullptr && text_config->as<Object>() != nullptr;
     Config config(nested ? *text_config : root, report);
     if (nested) config.assume("only text_config is read: vision and other parts are left out");
+    if (!nested && config.has("vision_config")) config.assume("vision and other parts are left out");
     const std::string model_type = config.text("model_type");
     for (Config* each : {&outer, &config}) {
         if (const std::string_view why = not_covered(each->text("model_type")); !why.empty()) {

@@ -48,6 +48,8 @@ public:
     void assume(std::string line) { assumed_.push_back(std::move(line)); }
     const std::vector<std::string>& assumed() const { return assumed_; }
 
+    int key_line(std::string_view key) const { return fields_.line_of(key); }
+
     /// The line a field was read from; 0 when it was not.
     int line_of(const std::string& field) const;
     const std::vector<KeyPlace>& places() const { return places_; }

@@ -1,5 +1,6 @@
 // The families of config.json that are known by name. Defaults and meanings are those of the configuration_*.py and
 // modeling_*.py files of huggingface/transformers (Apache-2.0), read in its versions 4.4x to 5.
+// Long on purpose: a table of families, each with its small function.
 #include <algorithm>
 
 #include "read/hugging_face.h"
@@ -76,13 +77,31 @@ void adjust_llama(Config& config, Shape& shape) {
 
 void adjust_mistral(Config& config, Shape& shape) { read_window(config, shape, 4096); }
 
-void adjust_mixtral(Config& config, Shape& shape) {
-    read_window(config, shape, 0);
+/// Experts as wide as intermediate_size says, in every layer.
+void read_experts(Config& config, Shape& shape, std::int64_t count, std::int64_t active) {
     Experts experts;
-    experts.count = config.size("experts.count", {"num_local_experts", "num_experts"}, 8);
-    experts.active = config.size("experts.active", {"num_experts_per_tok"}, 2);
+    experts.count = config.size("experts.count", {"num_local_experts", "num_experts"}, count);
+    experts.active = config.size("experts.active", {"num_experts_per_tok", "experts_per_token"}, active);
     experts.ffn = shape.ffn;
     shape.experts = experts;
+}
+
+void adjust_mixtral(Config& config, Shape& shape) {
+    read_window(config, shape, 0);
+    read_experts(config, shape, 8, 2);
+}
+
+void adjust_granite_moe(Config& config, Shape& shape) {
+    bias_attention(config, shape, false);
+    read_experts(config, shape, 8, 2);
+}
+
+void adjust_phi_moe(Config& config, Shape& shape) {
+    shape.norms.kind = NormKind::Layer;
+    bias_attention(config, shape, false);
+    shape.bias.head = config.flag("lm_head_bias", false);
+    read_window(config, shape, 0);
+    read_experts(config, shape, 16, 2);
 }
 
 void adjust_gpt_oss(Config& config, Shape& shape) {
@@ -91,12 +110,8 @@ void adjust_gpt_oss(Config& config, Shape& shape) {
     shape.sinks = true;
     shape.windowed_every = 2;
     read_window(config, shape, 128);
-    Experts experts;
-    experts.count = config.size("experts.count", {"num_local_experts", "num_experts"}, 128);
-    experts.active = config.size("experts.active", {"num_experts_per_tok", "experts_per_token"}, 4);
-    experts.ffn = shape.ffn;
-    experts.router_bias = true;
-    shape.experts = experts;
+    read_experts(config, shape, 128, 4);
+    shape.experts->router_bias = true;
 }
 
 /// Attention within chunks is priced as a window of their size. Every `interleave_moe_layer_step`th layer has experts.
@@ -140,6 +155,17 @@ void adjust_olmo2(Config& config, Shape& shape) {
     shape.norms.query_key = shape.norms.query_key_whole = true;
 }
 
+void adjust_olmo3(Config& config, Shape& shape) {
+    adjust_olmo2(config, shape);
+    spread_window(shape, 3, 4);
+    read_window(config, shape, 4096);
+}
+
+void adjust_olmoe(Config& config, Shape& shape) {
+    adjust_olmo2(config, shape);
+    read_experts(config, shape, 64, 8);
+}
+
 /// Some layers without positions: the rotation is priced in all of them.
 void adjust_smollm3(Config& config, Shape& shape) {
     adjust_llama(config, shape);
@@ -174,19 +200,33 @@ std::int64_t leading_dense_layers(Config& config) {
     return static_cast<std::int64_t>(dense->size());
 }
 
-void adjust_qwen3_moe(Config& config, Shape& shape) {
-    adjust_qwen3(config, shape);
+/// Qwen's experts; `usual` has the defaults.
+void read_sparse(Config& config, Shape& shape, Experts usual) {
     Experts experts;
-    experts.count = config.size_or_none("experts.count", {"num_experts", "num_local_experts"}, 128);
+    experts.count = config.size_or_none("experts.count", {"num_experts", "num_local_experts"}, usual.count);
     if (experts.count == 0) return;
-    experts.active = config.size("experts.active", {"num_experts_per_tok"}, 8);
-    experts.ffn = config.size("experts.ffn", {"moe_intermediate_size"}, 768);
+    experts.active = config.size("experts.active", {"num_experts_per_tok"}, usual.active);
+    experts.ffn = config.size("experts.ffn", {"moe_intermediate_size"}, usual.ffn);
+    experts.shared_ffn =
+        config.size_or_none("experts.shared_ffn", {"shared_expert_intermediate_size"}, usual.shared_ffn);
     experts.dense_layers = leading_dense_layers(config);
     experts.every = config.size("experts.every", {"decoder_sparse_step"}, 1);
     if (experts.every > 1 && experts.dense_layers > 0) {
         config.refuse("decoder_sparse_step", "a step beside layers listed as dense cannot be said");
     }
     shape.experts = experts;
+}
+
+void adjust_qwen3_moe(Config& config, Shape& shape) {
+    adjust_qwen3(config, shape);
+    read_sparse(config, shape, {128, 8, 768});
+}
+
+void adjust_qwen2_moe(Config& config, Shape& shape) {
+    shape.bias.qkv = config.flag("qkv_bias", true);
+    read_qwen_window(config, shape);
+    read_sparse(config, shape, {60, 4, 1408, 5632});
+    config.assume("the gate of the shared expert, one number a token, is left out");
 }
 
 void adjust_gemma(Config& config, Shape& shape) { bias_attention(config, shape, false); }
@@ -216,6 +256,48 @@ void adjust_phi(Config& config, Shape& shape) {
     shape.norms.per_layer = 1;
     shape.norms.query_key = config.flag("qk_layernorm", false);
     shape.bias = {true, true, true, true};
+}
+
+void adjust_glm(Config& config, Shape& shape) { shape.bias.qkv = config.flag("attention_bias", true); }
+
+void adjust_glm4(Config& config, Shape& shape) {
+    shape.bias.qkv = config.flag("attention_bias", false);
+    shape.norms.per_layer = 4;
+}
+
+void adjust_internlm2(Config& config, Shape& shape) {
+    shape.bias.qkv = shape.bias.projection = config.flag("bias", true);
+}
+
+/// Layer norms without a bias vector: they have the parameters of RMS norms and are priced as such.
+void adjust_cohere(Config& config, Shape& shape) {
+    bias_attention(config, shape, false);
+    shape.block = BlockForm::Parallel;
+    shape.norms.per_layer = 1;
+    shape.norms.query_key = shape.norms.query_key_whole = config.flag("use_qk_norm", false);
+}
+
+void adjust_cohere2(Config& config, Shape& shape) {
+    adjust_cohere(config, shape);
+    const std::int64_t pattern =
+        config.size("windowed_every", {"sliding_window_pattern", "_sliding_window_pattern"}, 4);
+    spread_window(shape, pattern - 1, pattern);
+    read_window(config, shape, 4096);
+    if (pattern == 1) shape.window = 0;  // every layer is the last of its pattern
+}
+
+void adjust_stablelm(Config& config, Shape& shape) {
+    shape.norms.kind = NormKind::Layer;
+    shape.bias.qkv = config.flag("use_qkv_bias", false);
+    shape.norms.query_key = shape.norms.query_key_whole = config.flag("qk_layernorm", false);
+    if (!config.flag("use_parallel_residual", false)) return;
+    shape.block = BlockForm::Parallel;
+    shape.norms.per_layer = 1;
+}
+
+void adjust_gpt_bigcode(Config& config, Shape& shape) {
+    adjust_gpt2(config, shape);
+    if (config.flag("multi_query", true)) shape.kv_heads = 1;
 }
 
 void adjust_phi3(Config& config, Shape& shape) { read_window(config, shape, 0); }
@@ -327,6 +409,24 @@ constexpr Family table[] = {
     {"deepseek_v2", gated, false, { 32000,   4096,   32,   32,     0,    0,  11008}, adjust_deepseek_v2},
     {"deepseek_v3", gated, false, {129280,   7168,   61,  128,     0,    0,  18432}, adjust_deepseek_v3},
     {"kimi_k2",     gated, false, {163840,   7168,   61,   64,     0,    0,  18432}, adjust_deepseek_v3},
+    {"gpt_bigcode", plain, true,  { 50257,    768,   12,   12,     0,    0,      0}, adjust_gpt_bigcode},
+    {"qwen2_moe",   gated, false, {151936,   2048,   24,   16,    16,    0,   5632}, adjust_qwen2_moe},
+    {"qwen2_vl",         gated, false, {152064, 8192, 80,  64,     8,    0,  29568}, adjust_qwen2},
+    {"qwen2_vl_text",    gated, false, {152064, 8192, 80,  64,     8,    0,  29568}, adjust_qwen2},
+    {"qwen2_5_vl",       gated, false, {152064, 8192, 80,  64,     8,    0,  29568}, adjust_qwen2},
+    {"qwen2_5_vl_text",  gated, false, {152064, 8192, 80,  64,     8,    0,  29568}, adjust_qwen2},
+    {"qwen3_vl_text",    gated, false, {151936, 4096, 32,  32,    32,  128,  22016}, adjust_qwen3},
+    {"qwen3_vl_moe_text", gated, false, {151936, 2048, 24, 16,    16,    0,   5632}, adjust_qwen3_moe},
+    {"olmo3",       gated, false, { 50304,   4096,   32,   32,     0,    0,  11008}, adjust_olmo3},
+    {"olmoe",       gated, false, { 50304,   2048,   16,   16,     0,    0,   2048}, adjust_olmoe},
+    {"granitemoe",  gated, false, { 32000,   4096,   32,   32,     0,    0,  11008}, adjust_granite_moe},
+    {"phimoe",      gated, false, { 32064,   4096,   32,   32,     8,    0,   6400}, adjust_phi_moe},
+    {"glm",         gated, false, {151552,   4096,   40,   32,     2,  128,  13696}, adjust_glm},
+    {"glm4",        gated, false, {151552,   4096,   40,   32,     2,  128,  13696}, adjust_glm4},
+    {"internlm2",   gated, false, {103168,   4096,   32,   32,     0,    0,  11008}, adjust_internlm2},
+    {"cohere",      gated, true,  {256000,   8192,   40,   64,     0,    0,  22528}, adjust_cohere},
+    {"cohere2",     gated, true,  {256000,   8192,   40,   64,     0,    0,  22528}, adjust_cohere2},
+    {"stablelm",    gated, false, { 50304,   2560,   32,   32,    32,    0,   6912}, adjust_stablelm},
 };
 // clang-format on
 

@@ -10,7 +10,7 @@ namespace tilewright {
 namespace {
 
 struct Published {
-    const char* model;  ///< in the catalogue
+    const char* model;  ///< in the catalogue where it has it
     std::int64_t parameters;
     const char* config;
 };
@@ -97,6 +97,64 @@ TEST(HuggingFace, PublishedConfigsGiveTheCatalogueShapeAndThePublishedCount) {
         built_in->source = file->shape.source;
         EXPECT_EQ(file->shape, *built_in);
     }
+}
+
+/// Checkpoints that the catalogue does not have.
+const Published counted[] = {
+    {"starcoder", 15'517'456'384, R"({"model_type": "gpt_bigcode", "n_embd": 6144, "n_layer": 40, "n_head": 48,
+        "n_inner": 24576, "n_positions": 8192, "vocab_size": 49152, "multi_query": true})"},
+    {"qwen1.5-moe-a2.7b less the gates of the shared expert", 14'315'735'040, R"({"model_type": "qwen2_moe",
+        "hidden_size": 2048, "intermediate_size": 5632, "num_hidden_layers": 24, "num_attention_heads": 16,
+        "num_key_value_heads": 16, "vocab_size": 151936, "tie_word_embeddings": false, "num_experts": 60,
+        "num_experts_per_tok": 4, "moe_intermediate_size": 1408, "shared_expert_intermediate_size": 5632,
+        "decoder_sparse_step": 1})"},
+    {"qwen2.5-vl-7b, text", 7'615'616'512, R"({"model_type": "qwen2_5_vl", "hidden_size": 3584,
+        "intermediate_size": 18944, "num_hidden_layers": 28, "num_attention_heads": 28, "num_key_value_heads": 4,
+        "vocab_size": 152064, "tie_word_embeddings": false, "vision_config": {}, "use_sliding_window": false})"},
+    {"qwen3-vl-8b, text", 8'190'735'360, R"({"model_type": "qwen3_vl",
+        "text_config": {"model_type": "qwen3_vl_text", "hidden_size": 4096, "intermediate_size": 12288,
+        "num_hidden_layers": 36, "num_attention_heads": 32, "num_key_value_heads": 8, "head_dim": 128,
+        "vocab_size": 151936}, "tie_word_embeddings": false, "vision_config": {}})"},
+    {"olmo-3-7b", 7'298'011'136, R"({"model_type": "olmo3", "hidden_size": 4096, "intermediate_size": 11008,
+        "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 32, "vocab_size": 100278,
+        "tie_word_embeddings": false, "sliding_window": 4096})"},
+    {"olmoe-1b-7b", 6'919'161'856, R"({"model_type": "olmoe", "hidden_size": 2048, "intermediate_size": 1024,
+        "num_hidden_layers": 16, "num_attention_heads": 16, "num_key_value_heads": 16, "vocab_size": 50304,
+        "num_experts": 64, "num_experts_per_tok": 8, "tie_word_embeddings": false})"},
+    {"granite-3.0-1b-a400m", 1'334'628'352, R"({"model_type": "granitemoe", "hidden_size": 1024,
+        "intermediate_size": 512, "num_hidden_layers": 24, "num_attention_heads": 16, "num_key_value_heads": 8,
+        "vocab_size": 49155, "tie_word_embeddings": true, "num_local_experts": 32, "num_experts_per_tok": 8})"},
+    {"phi-3.5-moe", 41'873'153'344, R"({"model_type": "phimoe", "hidden_size": 4096, "intermediate_size": 6400,
+        "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 32064,
+        "num_local_experts": 16, "num_experts_per_tok": 2, "attention_bias": true, "lm_head_bias": true})"},
+    {"glm-4-9b", 9'399'951'360, R"({"model_type": "glm", "hidden_size": 4096, "intermediate_size": 13696,
+        "num_hidden_layers": 40, "num_attention_heads": 32, "num_key_value_heads": 2, "vocab_size": 151552,
+        "head_dim": 128, "attention_bias": true, "tie_word_embeddings": false, "partial_rotary_factor": 0.5})"},
+    {"glm-4-9b-0414", 9'400'279'040, R"({"model_type": "glm4", "hidden_size": 4096, "intermediate_size": 13696,
+        "num_hidden_layers": 40, "num_attention_heads": 32, "num_key_value_heads": 2, "vocab_size": 151552,
+        "head_dim": 128, "attention_bias": true, "tie_word_embeddings": false, "partial_rotary_factor": 0.5})"},
+    {"internlm2-7b", 7'737'708'544, R"({"model_type": "internlm2", "hidden_size": 4096, "intermediate_size": 14336,
+        "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 92544,
+        "bias": false, "tie_word_embeddings": false})"},
+    {"command-r", 34'980'831'232, R"({"model_type": "cohere", "hidden_size": 8192, "intermediate_size": 22528,
+        "num_hidden_layers": 40, "num_attention_heads": 64, "num_key_value_heads": 64, "vocab_size": 256000,
+        "use_qk_norm": false})"},
+    {"command-r7b", 8'028'033'024, R"({"model_type": "cohere2", "hidden_size": 4096, "intermediate_size": 14336,
+        "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 8, "vocab_size": 256000,
+        "sliding_window": 4096, "sliding_window_pattern": 4, "head_dim": 128})"},
+    {"stablelm-3b-4e1t", 2'795'443'200, R"({"model_type": "stablelm", "hidden_size": 2560,
+        "intermediate_size": 6912, "num_hidden_layers": 32, "num_attention_heads": 32, "num_key_value_heads": 32,
+        "vocab_size": 50304, "use_qkv_bias": false, "tie_word_embeddings": false, "partial_rotary_factor": 0.25})"},
+};
+
+TEST(HuggingFace, PublishedConfigsOfOtherFamiliesGiveThePublishedCount) {
+    for (const Published& row : counted) {
+        const auto file = read_shape(row.config, "config.json");
+        ASSERT_TRUE(file.ok()) << row.model << ": " << file.problems().front().what;
+        EXPECT_EQ(count_parameters(file->shape).total, row.parameters) << row.model;
+    }
+    EXPECT_EQ(windowed_layers(read_shape(counted[4].config, "config.json")->shape, 32), 24) << "three of four";
+    EXPECT_EQ(windowed_layers(read_shape(counted[12].config, "config.json")->shape, 32), 24) << "three of four";
 }
 
 TEST(HuggingFace, EveryFamilyHasDefaultsThatMakeAShape) {
