@@ -109,8 +109,15 @@ std::string lint_text(const Lint& lint, const Style& style) {
         paint(lint.shape.name, Tone::Strong, style) + " on " + paint(lint.device.name, Tone::Strong, style) + "\n";
     append_paragraph(out, workload_text(lint.workload), 2, style);
     if (lint.prediction) {
-        out += fmt::format("Step {} ({}, 90% interval)\n", time_text(lint.prediction->time),
-                           interval_text(lint.prediction->low, lint.prediction->high));
+        const Prediction& step = *lint.prediction;
+        std::string text =
+            fmt::format("Step {} ({}, 90% interval)", time_text(step.time), interval_text(step.low, step.high));
+        if (step.host_bound) {
+            text +=
+                fmt::format("; costs and gains are of the {} in which the GPU is busy, since the host bounds the step",
+                            time_text(step.gpu_busy));
+        }
+        append_paragraph(out, text, 2, style);
     }
     out += "\n";
     for (const Finding& finding : lint.findings) append_finding(out, finding, style);
