@@ -183,9 +183,11 @@ std::string replica_words(const Parallelism& p) {
 
 std::vector<std::string> cost_words(const ServePlan& best, const ServeAnswer& answer) {
     std::string text = fmt::format(
-        "Best: {} GPU-milliseconds and {} J per output token; {} tokens of cache; first token p99 {}, per token p99 {}",
-        digits3(best.gpu_s_per_output_token * 1e3), digits3(best.energy_j_per_output_token),
-        grouped_text(best.cache_tokens), time_text({best.served.ttft_s.p99}), time_text({best.served.tpot_s.p99}));
+        "Best, on {} GPU{}: {} GPU-milliseconds and {} J per output token; {} tokens of cache; first token p99 {}, per "
+        "token p99 {}",
+        best.gpus, best.gpus > 1 ? "s" : "", digits3(best.gpu_s_per_output_token * 1e3),
+        digits3(best.energy_j_per_output_token), grouped_text(best.cache_tokens), time_text({best.served.ttft_s.p99}),
+        time_text({best.served.tpot_s.p99}));
     if (answer.hour_price) {
         const TokenPrices prices = token_prices(best, *answer.hour_price);
         text += fmt::format("; at {} a GPU-hour {} per million tokens in and {} out", digits3(*answer.hour_price),

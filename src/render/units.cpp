@@ -41,6 +41,8 @@ std::string digits3(double value) {
     const double size = std::abs(value);
     if (size >= 99.95 || value == 0.0) return fmt::format("{:.0f}", value);
     if (size >= 9.995) return fmt::format("{:.1f}", value);
+    if (size < 0.0995 && size > 1e-9)
+        return fmt::format("{:.{}f}", value, 1 - static_cast<int>(std::floor(std::log10(size))));
     return fmt::format("{:.2f}", value);
 }
 

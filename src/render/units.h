@@ -20,7 +20,7 @@ std::string change_text(double share);                  ///< "+0.3%", with its s
 std::string signed_count_text(std::int64_t count);      ///< "+120 k"
 std::string speedup_text(double factor);                ///< "1.18×"
 std::string speedup_interval(double low, double high);  ///< "1.05–1.30×"
-std::string digits3(double value);                      ///< three significant digits, never an exponent
+std::string digits3(double value);                      ///< three significant digits, two below 1; never an exponent
 
 /// The unit in which a column of times reads best, and how many seconds it has.
 struct TimeUnit {

@@ -18,7 +18,7 @@ TEST(Units, TimesTakeTheUnitThatKeepsThemShort) {
 
 TEST(Units, IntervalsUseOneUnit) {
     EXPECT_EQ(interval_text({0.9e-3}, {1.5e-3}), "0.90–1.50 ms");
-    EXPECT_EQ(interval_text({2e-6}, {3e-3}), "0.00–3.00 ms");
+    EXPECT_EQ(interval_text({2e-6}, {3e-3}), "0.0020–3.00 ms");
 }
 
 TEST(Units, MemoryIsBinaryAndRatesAreDecimal) {
