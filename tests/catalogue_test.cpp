@@ -39,6 +39,7 @@ std::string text_of(const fs::path& path) {
 const std::map<std::string, std::int64_t> published{
     {"bloom-176b", 176'247'271'424},   {"bloom-7b1", 7'069'016'064},    {"deepseek-v2-lite", 15'706'484'224},
     {"deepseek-v3", 671'026'419'200},  // with the routers' correction biases, without the MTP layer
+    {"deepseek-v2", 235'741'434'880},  // two shared experts written as one
     {"falcon-40b", 41'303'293'952},    {"falcon-7b", 6'921'720'704},    {"gemma-2-9b", 9'241'705'984},
     {"gemma-2b", 2'506'172'416},       {"gemma-7b", 8'537'680'896},     {"gpt-j-6b", 6'050'882'784},
     {"gpt-neox-20b", 20'554'567'680},  {"gpt2", 124'439'808},           {"gpt2-large", 774'030'080},

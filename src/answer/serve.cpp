@@ -35,6 +35,15 @@ Problems check(const ServeQuestion& asked) {
     if (load.isl < 1) refuse("--isl", "a prompt has at least 1 token", "say how many, such as 2000");
     if (load.osl < 1) refuse("--osl", "an answer has at least 1 token", "say how many, such as 500");
     if (load.isl + load.osl > (1 << 24)) refuse("--isl", "is over 2^24 tokens with the answer", "use fewer");
+    std::int64_t longest = load.isl + load.osl;
+    for (const Request& request : asked.arrivals) longest = std::max(longest, request.isl + request.osl);
+    const Shape& shape = asked.question.shape;
+    if (shape.positions == Positions::Learned && shape.position_rows > 0 && longest > shape.position_rows) {
+        refuse(asked.arrivals.empty() ? "--isl" : "--arrivals",
+               "a request has " + std::to_string(longest) + " tokens with its answer, " + shape.name +
+                   " has positions for " + std::to_string(shape.position_rows),
+               "use fewer, or say --position-rows " + std::to_string(longest));
+    }
     if (!(load.prefix_hits >= 0 && load.prefix_hits <= 1)) {
         refuse("--prefix-hits", "is no share between 0 and 1", "say 0.5 for half of every prompt");
     }

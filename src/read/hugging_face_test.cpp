@@ -335,6 +335,8 @@ const Stored stored[] = {
      {Format::Mxfp4, {}, {}, false}},
     {R"({"quant_method": "fp8", "modules_to_not_convert": ["model.layers.0.self_attn.q_norm"]})", {Format::Fp8}},
     {R"({"quant_algo": "NVFP4", "kv_cache_quant_algo": "FP8"})", {Format::Nvfp4, {}, Format::Fp8}},
+    {R"({"quant_method": "modelopt", "quant_algo": "FP8", "kv_cache_scheme": {"num_bits": 8, "type": "float"}})",
+     {Format::Fp8, {}, Format::Fp8}},
     {R"({"quant_method": "compressed-tensors", "config_groups": {"group_0": {
         "weights": {"num_bits": 4, "type": "int", "strategy": "group", "group_size": 128},
         "input_activations": null}}})",

@@ -60,7 +60,6 @@ Formats compressed(const Value& config) {
     } else if (formats.weights) {
         formats.activations = Format::Bf16;
     }
-    if (is_there(config, "kv_cache_scheme")) formats.kv = Format::Fp8;
     return formats;
 }
 
@@ -120,8 +119,12 @@ Formats read_formats(const Value& root, std::vector<std::string>& assumed) {
     if (method.empty() && is_there(*config, "config_groups")) method = "compressed-tensors";
     Formats formats = formats_of(*config, method);
     formats.attention = !formats.weights || !leaves_attention(*config);
+    if (formats.weights && is_there(*config, "kv_cache_scheme")) formats.kv = Format::Fp8;
     if (!formats.weights) {
-        assumed.push_back("quantization_config " + quoted(method) + " is not known: weights are taken as in 16 bits");
+        const std::int64_t bits = whole_of(config, "bits", 0);
+        assumed.push_back("quantization_config " + quoted(method) +
+                          (bits > 0 ? " of " + std::to_string(bits) + " bits" : "") +
+                          " is not known: weights are taken as in 16 bits");
     }
     return formats;
 }

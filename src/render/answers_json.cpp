@@ -152,7 +152,7 @@ std::string advise_json(const Advice& advice) {
     write_summary(json, prediction);
     write_findings(json, advice.findings);
     write_candidates(json, advice.found);
-    json.field("recommendation", to_ascii(recommendation(advice.found)));
+    json.field("recommendation", to_ascii(recommendation(advice)));
     write_texts(json, "used", prediction.used);
     return json.end().take();
 }

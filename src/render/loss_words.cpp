@@ -78,6 +78,23 @@ std::string recommendation(const SearchResult& found) {
                        law_text(best), freedom_text(best), other_depth_text(found));
 }
 
+std::string recommendation(const Advice& advice) {
+    const Prediction& step = advice.prediction;
+    Seconds reading;
+    for (const PricedOp& priced : step.kernels.ops) {
+        if (priced.cost.bound == Bound::Memory) reading += priced.total;
+    }
+    const double share = reading / step.kernels.sum.time;
+    constexpr double nearly_all = 0.8;
+    const bool reads = step.workload.phase != Phase::Train && share > nearly_all;
+    if (advice.found.recommended || !reads) return recommendation(advice.found);
+    return recommendation(advice.found) +
+           fmt::format(
+               " {} of the time is memory's, and shapes of equal size read as many bytes: a larger --batch, "
+               "narrower --weights or a narrower --kv read fewer for a token.",
+               percent_text(share));
+}
+
 std::string law_evidence_text() {
     const LawEvidence runs = law_evidence();
     return fmt::format(

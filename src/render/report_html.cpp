@@ -27,7 +27,7 @@ std::string verdict(const Report& report) {
                     time_text(prediction.time), prediction.device.name, grouped_text(prediction.tokens_per_s),
                     throughput_unit(prediction.workload), percent_text(prediction.mfu));
     if (!prediction.fits) text += misfit_text(prediction) + " ";
-    return text + capital(recommendation(report.advice.found));
+    return text + capital(recommendation(report.advice));
 }
 
 std::string fact(const std::string& value, const std::string& what) {

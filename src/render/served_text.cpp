@@ -77,8 +77,7 @@ void append_plans(std::string& out, const ServeAnswer& answer, const Style& styl
 }
 
 /// The flags of `predict` that price a step by itself.
-std::string predict_flags(const ServeAnswer& answer, const EngineStep& step, const Workload& layout) {
-    const Workload work = workload_of(step, layout);
+std::string predict_flags(const ServeAnswer& answer, const Workload& work) {
     std::string text =
         fmt::format("tilewright predict {} --gpu {} --runtime {} --phase {} --batch {} --seq {}", answer.shape.name,
                     answer.device.name, name_of(work.runtime), name_of(work.phase), work.batch, work.seq);
@@ -114,11 +113,25 @@ std::string predict_flags(const ServeAnswer& answer, const EngineStep& step, con
 void append_steps(std::string& out, const ServePlan& best, const ServeAnswer& answer, const Style& style) {
     out += "\n";
     if (best.served.decode_step.sequences > 0) {
-        append_paragraph(out, "Its usual step: " + predict_flags(answer, best.served.decode_step, best.layout), 2,
-                         style);
+        Workload usual = workload_of(best.served.decode_step, best.layout);
+        const std::int64_t drafts = answer.speculation.drafts;
+        if (drafts > 0) {  // several queries of each sequence over its cache
+            usual.phase = Phase::Prefill;
+            usual.kv_len = usual.seq + 1 + drafts;
+            usual.seq = 1 + drafts;
+        }
+        append_paragraph(out, "Its usual step: " + predict_flags(answer, usual), 2, style);
+        if (drafts > 0) {
+            append_paragraph(out,
+                             fmt::format("That verifies {} drafts of each sequence; its head is for the last token of "
+                                         "each, a step's for all of them, and every draft adds a layer and a head.",
+                                         drafts),
+                             2, style);
+        }
     }
     if (best.served.chunk_step.prompts > 0) {
-        append_paragraph(out, "With prompts: " + predict_flags(answer, best.served.chunk_step, best.layout), 2, style);
+        append_paragraph(
+            out, "With prompts: " + predict_flags(answer, workload_of(best.served.chunk_step, best.layout)), 2, style);
     }
     if (const std::optional<Engine>& engine = runtime_of(answer.base.runtime).engine;
         engine && engine->step.value > 0) {

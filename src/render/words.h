@@ -46,8 +46,9 @@ std::string causes_text(const Candidate& candidate);
 
 /// The one thing to do, or that there is nothing to gain.
 std::string recommendation(const SearchResult& found);
-std::string loss_text(const LossChange& loss);  ///< "+0.2% (-0.4 to +0.8)"
-std::string law_evidence_text();                ///< what the law of loss stands on
+std::string recommendation(const Advice& advice);  ///< and why there is none, where memory is the reason
+std::string loss_text(const LossChange& loss);     ///< "+0.2% (-0.4 to +0.8)"
+std::string law_evidence_text();                   ///< what the law of loss stands on
 
 /// Which is the fastest, and by how much.
 std::string fastest_text(const Comparison& comparison);
