@@ -33,8 +33,9 @@ std::string law_text(const Candidate& candidate) {
     const std::string text = fmt::format(" Expected loss at equal tokens {}", loss_text(loss));
     if (loss.reaches()) return text + ".";
     if (!loss.tried) return text + fmt::format("; the law does not reach: no run varied {}.", trait_text(loss.limit));
-    return text + fmt::format("; the law does not reach: what is known of {} is of models or values {:.3g} times off.",
-                              trait_text(loss.limit), loss.beyond);
+    return text + fmt::format("; the law does not reach: what is known of {} is of models or values {} times off.",
+                              trait_text(loss.limit),
+                              loss.beyond < 100.0 ? digits3(loss.beyond) : grouped_text(loss.beyond));
 }
 
 /// Why another depth, or fewer parameters outside the embeddings than the guard allows, are taken.
