@@ -116,7 +116,7 @@ UNKNOWN = """## What a row needs that nobody can know
 | TensorRT-LLM 1.0, experts | how experts and attention are split | tensor parallelism, or every GPU its own requests beside shared experts, whichever gives more |
 | TensorRT-LLM 1.1, gpt-oss on Hopper | how fast Triton's kernels for MXFP4 experts are; its page names them, no timings are public | as TensorRT-LLM 1.3's own kernels, which were timed: predictions are 1.1 to 1.7 times what was published |
 | TensorRT-LLM 1.1, DEP | how far GPUs with requests of their own wait for each other | not at all |
-| TensorRT-LLM online | concurrency; lengths are means of a data set; what Triton's streaming adds | Poisson arrivals of 500 equal requests; nothing |
+| TensorRT-LLM online | concurrency; lengths are means of a data set; what Triton's streaming adds | Poisson arrivals of 500 equal requests; 2.5 ms a step and 20 µs a sequence, set on its rows (`tensorrt-llm-triton`) |
 | TensorRT-LLM 0.9, Falcon | how often its 29 query heads find their shared keys in the L2 cache | never |
 | GH200 with tensor parallelism | the link | the data sheet's: one GPU a node, InfiniBand between |
 | Qwen's pages | which A100; how host and sampling were set up | SXM; one host cost for vLLM 0.6 |

@@ -192,6 +192,7 @@ struct Engine {
     bool windows = true;           ///< a window that all layers have is used, and layers with one keep no more than it
     bool expert_launches = false;  ///< with int4 weights every expert has kernels of its own
     bool gathers_tokens = false;   ///< every GPU gets all tokens for its experts, instead of those that chose them
+    bool own_requests = false;     ///< GPUs that share experts may have requests of their own within tensor parallelism
     bool widens_cache = false;     ///< decoding widens an fp8 cache as it is read, so that only its bytes take time
     std::int64_t decode_group = 0;  ///< of query heads, the only number that shares keys when decoding; 0: any
     bool pads_batches = false;      ///< decoding replays graphs of a few sizes (graph_batch)

@@ -147,14 +147,16 @@ ServingFigure figured(const ServingCase& asked) {
 }
 
 /// Engines call it tensor parallel too when only the experts are shared and every GPU has requests of its own
-/// (TensorRT-LLM's attention DP, SGLang's DP attention). Empty where a row says how attention is split, or a request's
-/// time is asked.
+/// (TensorRT-LLM's attention DP, SGLang's DP attention). Empty where the engine cannot, a row says how attention is
+/// split, or a request's time is asked.
 std::optional<ServingCase> with_own_requests(const ServingCase& asked) {
     const Parallelism& split = asked.question.workload.parallel;
     const bool throughput = asked.metric == ServingMetric::OutputTokS || asked.metric == ServingMetric::OutputTokSGpu ||
                             asked.metric == ServingMetric::TotalTokS;
     if (!asked.question.shape.experts || !throughput || asked.batch || asked.rate) return std::nullopt;
     if (split.tp == 1 || split.dp > 1 || split.ep > 1) return std::nullopt;
+    const std::optional<Engine>& engine = runtime_of(asked.question.workload.runtime).engine;
+    if (!engine || !engine->own_requests) return std::nullopt;
     ServingCase other = asked;
     Parallelism& own = other.question.workload.parallel;
     own.dp = own.ep = split.tp;

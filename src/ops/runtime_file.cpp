@@ -272,7 +272,7 @@ private:
                  {Switch{"sizes_steps", &Engine::sizes_steps}, Switch{"windows", &Engine::windows},
                   Switch{"expert_launches", &Engine::expert_launches},
                   Switch{"gathers_tokens", &Engine::gathers_tokens}, Switch{"widens_cache", &Engine::widens_cache},
-                  Switch{"pads_batches", &Engine::pads_batches}}) {
+                  Switch{"pads_batches", &Engine::pads_batches}, Switch{"own_requests", &Engine::own_requests}}) {
                 if (word != key) continue;
                 if (entry.value != "true" && entry.value != "false") add(entry, "will not do", "use true or false");
                 return engine.*field = entry.value == "true", true;

@@ -244,7 +244,8 @@ std::string runtimes_json(const std::vector<ListedRuntime>& runtimes) {
             json.field("max_batch", engine->max_batch).field("chunk_tokens", engine->chunk);
             json.field("sizes_steps", engine->sizes_steps).field("windows", engine->windows);
             json.field("expert_launches", engine->expert_launches).field("gathers_tokens", engine->gathers_tokens);
-            json.field("widens_cache", engine->widens_cache)
+            json.field("own_requests", engine->own_requests)
+                .field("widens_cache", engine->widens_cache)
                 .field("decode_group", engine->decode_group)
                 .field("turns_beyond", engine->turns_beyond);
             json.field("pads_batches", engine->pads_batches).field("prompt_step_s", engine->prompt_step.value);
