@@ -127,7 +127,7 @@ TEST(Serving, TheMostThroughputOfExpertsIsThatOfTheBetterSplit) {
     ServingCase asked{about(deepseek_v2_lite()), 512, 64, {}, {}, ServingMetric::OutputTokS};
     Workload& work = asked.question.workload;
     work.phase = Phase::Decode;
-    work.runtime = RuntimeId::Vllm;
+    work.runtime = RuntimeId::TensorRtLlm;
     work.parallel.tp = 8;
     ServingCase own = asked, batch = asked;
     own.question.workload.parallel.tp = 1;
@@ -136,6 +136,8 @@ TEST(Serving, TheMostThroughputOfExpertsIsThatOfTheBetterSplit) {
     EXPECT_GE(most, predict_serving(own).value);
     batch.batch = 8;
     EXPECT_LT(predict_serving(batch).value, most) << "a batch is what it is";
+    own.question.workload.runtime = work.runtime = RuntimeId::Vllm;
+    EXPECT_LT(predict_serving(asked).value, predict_serving(own).value) << "vLLM's tensor parallelism is what it says";
 }
 
 TEST(Compare, FindsTheFastestAndEveryComponent) {
