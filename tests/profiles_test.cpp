@@ -151,9 +151,9 @@ TEST(Profiles, EveryValueIsOnThePage) {
 /// What a unit multiplies and adds in a cycle, twice: the peaks of all data sheets follow from it.
 double flops_a_cycle(const Device& device) {
     const std::string_view name = device.name;
-    const bool consumer = name == "rtx-3090" || name == "rtx-4090" || name == "rtx-5090";  // adding in fp32
+    constexpr std::string_view Halved[] = {"rtx-3090", "rtx-4090", "rtx-5090", "a10g", "l40"};  // adding in fp32
     const bool data_centre = device.shared_per_unit.value > 160 * 1024;
-    if (consumer) return 512;
+    if (std::find(std::begin(Halved), std::end(Halved), name) != std::end(Halved)) return 512;
     if (name == "h20") return 1024;
     switch (device.architecture) {
         case Architecture::Ampere: return data_centre ? 2048 : 1024;
