@@ -89,6 +89,7 @@ public:
 private:
     friend class GemmPricing;
     Cost burst(const Gemm& gemm) const;
+    bool by_law(const Gemm& gemm) const;
     Cost quantized(Gemm gemm) const;       ///< by the law of its way of quantising
     Cost physics(const Gemm& gemm) const;  ///< without what was learnt beyond it
 
@@ -142,6 +143,7 @@ private:
         std::array<double, precision_count> seconds_per_flop;  ///< of one unit at the best rate a product reaches
         double seconds_per_byte;                               ///< of a large stream
         double inverse_units, inverse_l2;
+        bool fp8_by_law;  ///< the profile was not judged on fp8 products, public timings of the GPU were
         std::array<Library, gemm_family_count> libraries;
     };
 

@@ -99,8 +99,20 @@ double Pricer::learnt_time(const Gemm& gemm, const Physics& physics) const {
     return std::max(time, physics.roofline);
 }
 
+/// In whole words of fp8, where the law of such products rests on this GPU's timings and its profile does not.
+bool Pricer::by_law(const Gemm& gemm) const {
+    constexpr std::int64_t word = 16;
+    return ready_->fp8_by_law && gemm.precision == Precision::Fp8 && gemm.m % word == 0 && gemm.n % word == 0 &&
+           gemm.k % word == 0;
+}
+
 Cost Pricer::burst(const Gemm& gemm) const {
     if (gemm.quantization != Quantization::None) return quantized(gemm);
+    if (by_law(gemm)) {
+        Gemm given = gemm;
+        given.quantization = Quantization::Fp8Static;
+        return quantized(given);
+    }
     Cost cost = physics(gemm);
     const Interval within = interval(profile(), class_of(gemm), cost.bound);
     cost.low = cost.time * within.low;

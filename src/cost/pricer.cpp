@@ -95,6 +95,10 @@ Pricer::Ready::Ready(Device device_, Profile profile_) : device(std::move(device
     seconds_per_byte = 1.0 / (device.bandwidth.value * profile.bandwidth_fraction);
     inverse_units = 1.0 / units;
     inverse_l2 = 1.0 / device.l2.value;
+    const ProductLaw& law = serving_of(profile).products[static_cast<std::size_t>(Quantization::Fp8Static)];
+    fp8_by_law = law.evidence != Evidence::Assumed &&
+                 std::none_of(profile.errors.begin(), profile.errors.end(),
+                              [](const ErrorLine& line) { return line.group == "fp8 gemm"; });
     for (std::size_t family = 0; family < gemm_family_count; ++family) {
         libraries[family] = library_of(profile.kernels(static_cast<GemmFamily>(family)), units);
     }

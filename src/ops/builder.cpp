@@ -144,6 +144,9 @@ void Builder::linear(const Linear& l) {
         const double written = stored_bytes(traits_of(quantization).activations) / element;
         forward(Piece{"quantize", l.component, StreamKind::Pointwise, rows * batch, l.in, 1, written});
     }
+    const bool narrowed = precision == Precision::Fp8 && work.phase == Phase::Train;
+    if (narrowed && !l.reads_norm)  // a norm writes its output quantised
+        forward(Piece{"quantize", l.component, StreamKind::Pointwise, rows * batch, l.in, 1, 1});
     forward(product);
     if (l.bias) listed(ListedStep::Bias, {l.names.forward, l.names.bias, l.component, rows * batch, l.out});
     if (l.bias && runtime.bias_gradients) {
@@ -153,6 +156,7 @@ void Builder::linear(const Linear& l) {
     backward(
         gemm(l.names.weight, turned ? Gemm{Layout::NT, l.in, l.out, rows} : Gemm{Layout::NT, l.out, l.in, rows}, 0));
     backward(gemm(l.names.input, {turned ? Layout::TN : Layout::NN, rows, l.in, l.out}, 0));
+    if (narrowed) backward(Piece{"quantize", l.component, StreamKind::Pointwise, rows * batch, l.out, 1, 1});
 }
 
 void Builder::norm(const Norm& n) {

@@ -341,5 +341,17 @@ TEST(Layer, KeepsHeadAndAttentionOutOfFp8) {
     EXPECT_EQ(std::get<Attention>(find_op(graph, "attention")->work).precision, Precision::Bf16);
 }
 
+TEST(Layer, QuantisesGradientsAndWhatNoNormWroteInFp8) {
+    Workload work = in(RuntimeId::Megatron, Phase::Train);
+    const auto quantized = [&](Pass pass) {
+        const auto quantizes = [&](const Op& op) { return op.name == "quantize" && op.pass == pass; };
+        return sum_over(lower_layer(llama(), work), quantizes, [](const Op&) { return 1; });
+    };
+    EXPECT_EQ(quantized(Pass::Forward), 0);
+    work.precision = Precision::Fp8;
+    EXPECT_EQ(quantized(Pass::Forward), 2) << "for projection and mlp down; norms write what qkv and mlp up read";
+    EXPECT_EQ(quantized(Pass::Backward), 4);
+}
+
 }  // namespace
 }  // namespace tilewright
