@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <map>
+#include <numeric>
 
 #include "bench/committed_samples.h"
 
@@ -98,6 +99,45 @@ TEST(Accuracy, IntervalsHoldWhatTheySay) {
             EXPECT_GT(line.inside, 0.87 - chance) << device;
             EXPECT_LT(line.inside, 0.96 + chance) << device;
         }
+    }
+}
+
+TEST(Products, GivenInFp8AreNoDearerThanThoseQuantisedFirst) {
+    for (const char* name : {"h100-sxm", "h200", "b200", "gb300", "l40s", "rtx-pro-6000"}) {
+        const Device device = *find_device(name);
+        const Pricer burst(device, find_profile(device), Clock::Burst), lasting(device, find_profile(device));
+        Gemm given{.m = 16384, .n = 28672, .k = 4096, .precision = Precision::Fp8}, first = given, wide = given;
+        first.quantization = Quantization::Fp8;
+        first.quantizes = true;
+        wide.precision = Precision::Bf16;
+        EXPECT_LT(burst.price(given).time, burst.price(first).time) << name;
+        EXPECT_LT(lasting.price(given).time * 1.4, lasting.price(wide).time) << name;
+    }
+}
+
+TEST(Attention, OfCudnnIsAsNvidiaTimesIt) {
+    std::ifstream in(std::string(TILEWRIGHT_SOURCE_DIR) + "/bench/published_attention.csv");
+    std::map<std::string, std::vector<double>> off;  // the H200's rows were seen by no fit
+    std::string line;
+    for (std::getline(in, line); std::getline(in, line);) {
+        std::vector<std::string> cell(1);
+        for (const char c : line) c == ',' ? (void)cell.emplace_back() : cell.back().push_back(c);
+        const auto number = [&](std::size_t i) { return std::stoll(cell.at(i)); };
+        Attention call{.batch = number(2), .heads = number(3), .kv_heads = number(4), .q_len = number(5)};
+        call.kv_len = number(6);
+        call.head_dim = call.v_dim = number(7);
+        call.causal = number(8) == 1;
+        call.pass = cell.at(9) == "forward" ? AttentionPass::Forward : AttentionPass::Backward;
+        call.backend = AttentionBackend::Cudnn;
+        const Device device = *find_device(cell.at(1));
+        const Pricer pricer(device, find_profile(device), Clock::Burst);
+        const double seconds = static_cast<double>(number(11)) * 1e-6;
+        off[cell.at(1) + ' ' + cell.at(9)].push_back(std::abs(pricer.price(call).time.value / seconds - 1.0));
+    }
+    EXPECT_EQ(off.size(), 6u);
+    for (const auto& [kernels, errors] : off) {
+        const double sum = std::accumulate(errors.begin(), errors.end(), 0.0);
+        EXPECT_LT(sum / static_cast<double>(errors.size()), 0.06) << kernels;
     }
 }
 
