@@ -158,14 +158,15 @@ private:
         if (micro_batches_ > 1.0) add(StepTerm::Accumulation, (micro_batches_ - 1.0) * time_of(accumulation(summed)));
     }
 
-    /// Gradients added to a sum: by a kernel of its own, or in the product that makes them, which then
-    /// reads the sum and writes it in its own type.
+    /// Gradients added to a sum: by a kernel of its own, or in the product that makes them, which then reads the sum
+    /// and writes it in its own type while it computes, but for what products leave exposed.
     Stream accumulation(double parameters) const {
+        const GemmProfile& products = pricer_.profile().kernels(GemmFamily::Whole);
         const bool fused = traits_of(work_).gradient_sums != Fusion::Apart;
         const double sum = gradient_bytes();
         Stream stream{StreamKind::Pointwise, static_cast<std::int64_t>(parameters), 1, {}, {}};
-        stream.read = {parameters * (fused ? sum : sum + element())};
-        stream.written = {parameters * (fused ? sum - element() : sum)};
+        stream.read = {parameters * (fused ? sum * products.exposed_load : sum + element())};
+        stream.written = {parameters * (fused ? (sum - element()) * products.exposed_store : sum)};
         return stream;
     }
 
