@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""fit_attention.py PROGRAM [--check]: cuDNN's attention of training in the profiles of GPUs whose public timings are of serving engines.
+"""fit_attention.py PROGRAM [--check]: attention of training in the profiles of GPUs whose public timings are of serving engines.
 
-NVIDIA publishes what cuDNN takes on GB200 and GB300 (bench/published_attention.csv); the constants of heads of 128 are solved for these
-times, set to the clock of a B200 and a B300, and written into their profiles. Other head sizes keep their ratio to 128: forward that of
-the profile, backward that of the H200, where all were timed. An H100 is the same chip as an H200 and takes its constants as they are.
+NVIDIA publishes what cuDNN takes on GB200 and GB300 and FlashAttention-2 on an A100 (bench/published_attention.csv); the constants of
+heads of 128 are solved for these times, set to the clock of a B200 and a B300, and written into their profiles. Other head sizes keep
+the ratio to 128 that the H200 has, where we timed all. An H100 is the same chip as an H200 and takes its constants as they are.
 bench/fit_profiles.sh comes before it. --check only prints how far off the rows are, the H200's too, which no fit has seen."""
 import argparse
 import csv
@@ -18,8 +18,10 @@ import tempfile
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 PROFILES = os.path.join(ROOT, "data", "profiles")
 ROWS = os.path.join(ROOT, "bench", "published_attention.csv")
-LONGEST_US = 16000  # of a fit: beyond it the clock falls while ten of them run
-TILES = {"forward": [(256, 128), (128, 128), (256, 64)], "backward": [(128, 128), (128, 64), (256, 64)]}
+LONGEST_US = 35000  # of a fit: beyond it the clock falls while ten of them run
+# Profiles, whose section is solved for whose rows, and how much longer they take than those.
+SOLVED = [(["b200"], "cudnn", "gb200", 2500 / 2250), (["b300"], "cudnn", "gb300", 2500 / 2250), (["a100-80-sxm", "a100-40-sxm"], "flash2", "a100-80-pcie", 1.0)]
+TILES = {"forward": [(256, 64), (128, 128), (128, 64)], "backward": [(128, 128), (128, 64), (64, 128)]}
 START = [0.8, 1.0, 0.1, 1.0, 6.0]  # fraction, block_us, masked, unmasked, launch_us
 LEAST, MOST = [0.3, 0.05, 0.005, 0.7, 2.0], [1.0, 6.0, 3.0, 1.3, 30.0]
 
@@ -44,13 +46,14 @@ def error(found):
     return sum(abs(math.log(ratio)) for ratio in found) / len(found)
 
 
-def section_of(text):
-    return re.search(r"^\[cudnn\]\n.*?(?=^\[)", text, re.M | re.S).group(0)
+def section_of(text, name):
+    return re.search(rf"^\[{name}\]\n.*?(?=^\[)", text, re.M | re.S).group(0)
 
 
-def table_of(section, name):
-    body = re.search(rf"^{name} = \[\n#[^\n]*\n(.*?)^\]", section, re.M | re.S).group(1)
-    return [[float(x) for x in line.strip(" [],").split(",")] for line in body.splitlines()]
+def fractions_of(section, walk):
+    body = re.search(rf"^{walk} = \[\n#[^\n]*\n(.*?)^\]", section, re.M | re.S).group(1)
+    lines = [[float(x) for x in line.strip(" [],").split(",")] for line in body.splitlines()]
+    return {int(line[0]): line[3] for line in lines}
 
 
 def with_walk(section, walk, tile, constants, ratio_of):
@@ -63,15 +66,8 @@ def with_walk(section, walk, tile, constants, ratio_of):
     return re.sub(rf"^{key} = .*$", f"{key} = {launch:.4g}", section, flags=re.M)
 
 
-def solve(program, device, path, walk, rows, ratio_of):
+def solve(tried, walk):
     """The best tile and constants, by steps of falling size along one constant after another."""
-    text = open(path, encoding="utf-8").read()
-
-    def tried(tile, constants):
-        with open(path, "w", encoding="utf-8") as out:
-            out.write(text.replace(section_of(text), with_walk(section_of(text), walk, tile, constants, ratio_of)))
-        return error(ratios(program, device, rows, path))
-
     best = (math.inf,)
     for tile in TILES[walk]:
         constants, least, step = list(START), tried(tile, START), 0.5
@@ -86,8 +82,52 @@ def solve(program, device, path, walk, rows, ratio_of):
                         constants, least, moved = other, found, True
             step = step if moved else step / 2
         best = min(best, (least, tile, constants))
-    tried(best[1], best[2])
-    print(f"{device} {walk}: {best[0]:.1%} off its {len(rows)} rows, tile {best[1][0]} x {best[1][1]}")
+    return best
+
+
+def solved_section(program, device, name, rows):
+    """The profile's section with both passes solved for the rows; no cache is written in training, and what was not timed is as assumed."""
+    with open(os.path.join(PROFILES, "h200.toml"), encoding="utf-8") as source:
+        hopper = section_of(source.read(), name)
+    with open(os.path.join(PROFILES, device + ".toml"), encoding="utf-8") as source:
+        text = source.read()
+    section = section_of(text, name)
+    for key, value in (("cache_copies", 0), ("exposed", 0.3), ("passes", 0.8)):
+        section = re.sub(rf"^{key} = .*$", f"{key} = {value}", section, flags=re.M)
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, device + ".toml")
+        shutil.copy(os.path.join(PROFILES, device + ".residual.json"), folder)
+        for walk in ("forward", "backward"):
+            timed = [row for row in rows if row["pass"] == walk]
+            ratio_of = fractions_of(hopper, walk)
+
+            def tried(tile, constants):
+                with open(path, "w", encoding="utf-8") as out:
+                    out.write(text.replace(section_of(text, name), with_walk(section, walk, tile, constants, ratio_of)))
+                return error(ratios(program, device, timed, path))
+
+            least, tile, constants = solve(tried, walk)
+            section = with_walk(section, walk, tile, constants, ratio_of)
+            print(f"{device} {walk}: {least:.1%} off its {len(timed)} rows, tile {tile[0]} x {tile[1]}")
+    return section
+
+
+def replace_section(device, name, section):
+    path = os.path.join(PROFILES, device + ".toml")
+    with open(path, encoding="utf-8") as source:
+        text = source.read()
+    with open(path + ".new", "w", encoding="utf-8") as out:
+        out.write(text.replace(section_of(text, name), section))
+    os.replace(path + ".new", path)
+
+
+def check(program):
+    for gpu in ("h200", "gb200", "gb300", "a100-80-pcie"):
+        for walk in ("forward", "backward"):
+            rows = [row for row in rows_of(gpu) if row["pass"] == walk]
+            found = ratios(program, gpu, rows)
+            bias = sum(ratio - 1 for ratio in found) / len(found)
+            print(f"{gpu:12} {walk:8} {len(rows):2} rows  mean error {sum(abs(r - 1) for r in found) / len(found):5.1%}  bias {bias:+6.1%}")
 
 
 def main():
@@ -95,44 +135,15 @@ def main():
     parser.add_argument("program")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
+    if options.check:
+        return check(options.program)
     with open(os.path.join(PROFILES, "h200.toml"), encoding="utf-8") as source:
-        hopper = section_of(source.read())
-    backward_ratios = {int(line[0]): line[3] for line in table_of(hopper, "backward")}
-    if not options.check:
-        replace_section("h100-sxm", hopper)
-        for device, timed, scale in (("b200", "gb200", 2500 / 2250), ("b300", "gb300", 2500 / 2250)):
-            with tempfile.TemporaryDirectory() as folder:
-                path = os.path.join(folder, device + ".toml")
-                shutil.copy(os.path.join(PROFILES, device + ".toml"), path)
-                shutil.copy(os.path.join(PROFILES, device + ".residual.json"), folder)
-                text = open(path, encoding="utf-8").read()
-                section = section_of(text)
-                forward_ratios = {int(line[0]): line[3] for line in table_of(section, "forward")}
-                for key, value in (("cache_copies", 0), ("exposed", 0.3), ("passes", 0.8)):  # no cache is written; the rest as assumed
-                    section = re.sub(rf"^{key} = .*$", f"{key} = {value}", section, flags=re.M)
-                with open(path, "w", encoding="utf-8") as out:
-                    out.write(text.replace(section_of(text), section))
-                rows = [row for row in rows_of(timed, scale) if row["time"] <= LONGEST_US]
-                for walk, ratio_of in (("forward", forward_ratios), ("backward", backward_ratios)):
-                    solve(options.program, device, path, walk, [row for row in rows if row["pass"] == walk], ratio_of)
-                with open(path, encoding="utf-8") as solved:
-                    replace_section(device, section_of(solved.read()))
-        return
-    for gpu in ("h200", "gb200", "gb300"):
-        for walk in ("forward", "backward"):
-            rows = [row for row in rows_of(gpu) if row["pass"] == walk]
-            found = ratios(options.program, gpu, rows)
-            bias = sum(ratio - 1 for ratio in found) / len(found)
-            print(f"{gpu:6} {walk:8} {len(rows):2} rows  mean error {sum(abs(r - 1) for r in found) / len(found):5.1%}  bias {bias:+6.1%}")
-
-
-def replace_section(device, section):
-    path = os.path.join(PROFILES, device + ".toml")
-    with open(path, encoding="utf-8") as source:
-        text = source.read()
-    with open(path + ".new", "w", encoding="utf-8") as out:
-        out.write(text.replace(section_of(text), section))
-    os.replace(path + ".new", path)
+        replace_section("h100-sxm", "cudnn", section_of(source.read(), "cudnn"))
+    for devices, name, timed, scale in SOLVED:
+        rows = [row for row in rows_of(timed, scale) if row["time"] <= LONGEST_US]
+        section = solved_section(options.program, devices[0], name, rows)
+        for device in devices:
+            replace_section(device, name, section)
 
 
 if __name__ == "__main__":
