@@ -7,6 +7,7 @@
 
 #include "cost/explain.h"
 #include "tilewright/cost.h"
+#include "tilewright/serving_kernels.h"
 
 namespace tilewright {
 namespace {

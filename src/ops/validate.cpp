@@ -5,6 +5,7 @@
 
 #include "tilewright/names.h"
 #include "tilewright/ops.h"
+#include "tilewright/runtime.h"
 
 namespace tilewright {
 
