@@ -70,24 +70,42 @@ def percent(y):
     return f"{y:+g}%" if y else "0"
 
 
+def curve_of(change):
+    """`change` of width over depth, in percent of that at 64."""
+    usual = change(64)
+    return [(ratio, 100 * math.expm1(change(ratio) - usual)) for ratio in (6 * 1.09**i for i in range(51))]
+
+
 def law_curve(fit, millions):
-    """Loss over that at width over depth 64, in percent, against width over depth, of a model of so many parameters."""
+    """Loss against width over depth of a model of so many parameters at 20 tokens each, as the law is told."""
     weights = dict(zip(law.TERMS, fit.weights))
     n = math.log(millions / 20)
 
     def change(ratio):
         a = math.log(ratio / 64)
-        return 100 * math.expm1(a * (weights["aspect"] + n * weights["aspect*size"]) + a * a * (weights["aspect^2"] + n * weights["aspect^2*size"]))
+        return a * (weights["aspect"] + n * weights["aspect*size"]) + a * a * (weights["aspect^2"] + n * weights["aspect^2*size"])
 
-    return [(ratio, change(ratio)) for ratio in (4 * 1.1**i for i in range(49))]
+    return curve_of(change)
+
+
+def reshaped(one, hidden, layers):
+    """A published run with another width and depth, all else the same."""
+    return one._replace(run=one.run | {"hidden": hidden, "layers": layers, "ffn": 4 * hidden}, shape=None)
+
+
+def study_curve(fit, group):
+    """The same with a study's own slopes, at its runs' mean size and tokens."""
+    mean = lambda key: statistics.geometric_mean(one.run[key] for one in group)
+    one = group[0]._replace(run=group[0].run | {key: mean(key) for key in ("params_outside_embeddings", "tokens")})
+    return curve_of(lambda ratio: fit.predicted(fit.row(reshaped(one, ratio, 1))))
 
 
 def aspect_picture(results):
     """Ours in percent of the size's baseline; those of others in percent of what the law gives a shape of that size at 64."""
     fit = law.fitted()
     picture = Picture("Loss at equal parameters and tokens against width over depth", ("hidden / layers", "loss against the usual shape"),
-                      (4, 400), (-2, 12), True)
-    picture.ticks([4, 8, 16, 32, 64, 128, 256], range(-2, 13, 2), percent)
+                      (6, 450), (-2, 8), True)
+    picture.ticks([8, 16, 32, 64, 128, 256], range(-2, 9, 2), percent)
     by_size = collections.defaultdict(list)
     for run in law.best_rates(results):
         if run["group"] in ("aspect", "rate", "noise", "pair") and not run["name"].startswith("leaky"):
@@ -100,15 +118,15 @@ def aspect_picture(results):
         picture.line(law_curve(fit, runs.size_rank(size)), colour)
     for source, (low, high) in (("morph", (1.5e7, 3e8)), ("gemstones", (1.5e7, 3e8)), ("gemstones", (3e8, 3e9))):
         colour, points = next(colours), []
-        for one in fit.observations:
-            if one.source == source and low <= one.run["params_outside_embeddings"] < high:
-                usual = fit.row(one._replace(run=one.run | {"hidden": 64 * one.run["layers"]}, shape=None))
-                points.append((one.run["hidden"] / one.run["layers"], 100 * math.expm1(math.log(one.run["val_loss"]) - fit.predicted(usual))))
+        group = [one for one in fit.observations if one.source == source and low <= one.run["params_outside_embeddings"] < high]
+        for one in group:
+            usual = fit.row(reshaped(one, 64 * one.run["layers"], one.run["layers"]))
+            points.append((one.run["hidden"] / one.run["layers"], 100 * math.expm1(math.log(one.run["val_loss"]) - fit.predicted(usual))))
         picture.points(points, colour, hollow=True)
         picture.name(f"{source.capitalize()} {low / 1e6:.0f} to {high / 1e6:.0f} M", colour, hollow=True)
-        if source == "gemstones":
-            picture.line(law_curve(fit, math.sqrt(low * high) / 1e6), colour, dashed=True)
-    picture.parts.append(f'<text x="{WIDTH - RIGHT + 10}" y="{HEIGHT - BOTTOM}" fill="#444" font-size="11">lines: the fitted law</text>')
+        picture.line(study_curve(fit, group), colour, dashed=True)
+    for i, text in enumerate(("lines: the law, at 20 tokens a parameter", "dashed: with the study's own slopes,", "at its tokens")):
+        picture.parts.append(f'<text x="{WIDTH - RIGHT + 10}" y="{HEIGHT - BOTTOM + 14 * (i - 2)}" fill="#444" font-size="10">{text}</text>')
     picture.save("quality-aspect.svg")
 
 
@@ -128,11 +146,12 @@ def time_picture(results, size, file):
     shown = sorted(curves, key=lambda name: curves[name][-1][1])
     shown = [name for name in shown if curves[name][-1][1] < 1.15 * curves[shown[0]][-1][1]][:6]
     curves = [curves[name] for name in shown]
-    last, least = max(curve[-1][0] for curve in curves), min(curve[-1][1] for curve in curves)
+    drawn = [point for curve in curves for point in curve[1:]]  # the first quarter is far above
+    (first, last), (least, most) = ([pick(point[i] for point in drawn) for pick in (min, max)] for i in (0, 1))
     picture = Picture(f"Loss against time on one H200, {size.upper()[:-1]} M parameters outside the embeddings", ("seconds of training", "validation loss (nats per token)"),
-                      (0, 1.05 * last), (math.floor(20 * least) / 20, 2.3), False)
-    ys = [round(picture.y[0] + 0.1 * i, 2) for i in range(round((2.3 - picture.y[0]) / 0.1) + 1)]
-    picture.ticks(range(0, int(1.05 * last) + 1, 20), ys, lambda y: f"{y:.2f}")
+                      (20 * math.floor(first / 20), 1.03 * last), (math.floor(20 * least) / 20, math.ceil(20 * most) / 20), False)
+    ys = [i / 20 for i in range(round(20 * picture.y[0]), round(20 * picture.y[1]) + 1)]
+    picture.ticks(range(picture.x[0], int(picture.x[1]) + 1, 10 if last < 100 else 20), ys, lambda y: f"{y:.2f}")
     for name, curve, colour in zip(shown, curves, COLOURS):
         picture.line(curve, colour)
         picture.points(curve, colour)
