@@ -128,7 +128,7 @@ TEST(Space, KeepsItsGuards) {
         const LossLaw law(any.shape);
         for (const auto part : {&ParameterCount::total, &ParameterCount::active}) {
             const double change = ratio(blocks(shape, part), blocks(any.shape, part));
-            RC_ASSERT(change <= 1.1 && (change >= 0.9 || law.change_beside_heads(loss_traits(shape)).free()));
+            RC_ASSERT(change <= 1.1 && (change >= 0.9 || law.change(shape).free()));
         }
         const double aspect = ratio(shape.hidden, shape.layers) / ratio(any.shape.hidden, any.shape.layers);
         RC_ASSERT(aspect >= 0.5 - 1e-9 && aspect <= 2.0 + 1e-9);

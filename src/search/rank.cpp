@@ -118,7 +118,7 @@ Score score(std::span<const Target> targets, const Priced& baseline, const Price
         const Surplus gone = surplus(before, after), come = surplus(after, before);
         const double busy_before = total(baseline.steps[t], 1.0), busy = total(other.steps[t], other.scale);
         const double share = targets[t].weight / weights;
-        const double host = other.scale * other.host.value;
+        const double host = other.scale * other.host.value, waits = other.scale * other.waits.value;
         const double base = baseline.time(t), time = other.time(t);
         // of a ratio, so that neither end passes zero however far off a kernel may be
         const auto off = [&](double come_by, double gone_by) {
@@ -126,12 +126,12 @@ Score score(std::span<const Target> targets, const Priced& baseline, const Price
         };
         sum.value += share * (time / base);
         sum.by_target.push_back(time / base);
-        double high = std::max(host, busy * off(come.above, -gone.below)) / base;
-        double low = std::max(host, busy / off(-come.below, gone.above)) / base;
+        double high = (std::max(host, busy * off(come.above, -gone.below)) + waits) / base;
+        double low = (std::max(host, busy / off(-come.below, gone.above)) + waits) / base;
         const double spread = runtime_of(other.workload.runtime).host.spread;
         for (const double pace : {1.0 / spread, spread}) {
-            const double ratio =
-                std::max(pace * host, busy) / std::max(pace * baseline.scale * baseline.host.value, busy_before);
+            const double before_at = std::max(pace * baseline.host.value, busy_before) + baseline.waits.value;
+            const double ratio = (std::max(pace * host, busy) + waits) / before_at;
             low = std::min(low, ratio);
             high = std::max(high, ratio);
         }
@@ -211,7 +211,9 @@ Shape turned_up_to(const Shape& from, const Shape& to, std::size_t last) {
 
 }  // namespace
 
-double Priced::time(std::size_t target) const { return steady_time({total(steps[target], scale)}, host * scale).value; }
+double Priced::time(std::size_t target) const {
+    return (steady_time({total(steps[target], scale)}, host * scale) + waits * scale).value;
+}
 
 void add_loss(const LossLaw& law, Objective objective, Candidate& found) {
     found.loss = law.change(found.shape);
@@ -234,6 +236,7 @@ Priced priced(std::span<const Target> targets, const Shape& shape, const space::
     const OpGraph graph = lower(shape, variant.workload);
     const double layers = static_cast<double>(ceil_div(shape.layers, variant.workload.parallel.pp));
     Priced result{shape, variant.workload, variant.scale, {}, host_load(graph, shape, variant.workload).of(layers)};
+    result.waits = scheduler_wait(variant.workload);
     for (const Target& target : targets) result.steps.push_back(price(graph, target.pricer));
     return result;
 }
@@ -252,7 +255,7 @@ Candidate compare(std::span<const Target> targets, const Priced& baseline, const
     Candidate result;
     result.shape = other.shape;
     result.workload = other.workload;
-    result.time = steady_time(other.steps.front().sum.time, other.host) + scheduler_wait(other.workload);
+    result.time = steady_time(other.steps.front().sum.time, other.host) + other.waits;
     result.speedup = 1.0 / found.value;
     result.low = 1.0 / found.high;
     result.high = 1.0 / found.low;

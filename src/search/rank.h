@@ -11,7 +11,8 @@ struct Priced {
     Workload workload;
     double scale = 1.0;  ///< of its step time, at the baseline's tokens and GPUs
     std::vector<GraphCost> steps;
-    Seconds host;  ///< that issuing the step takes
+    Seconds host;     ///< that issuing the step takes
+    Seconds waits{};  ///< of the GPU for an engine's scheduler
 
     /// The step on a target in closed form, at the baseline's tokens and GPUs.
     double time(std::size_t target) const;

@@ -253,6 +253,16 @@ TEST(Search, PrefersRoundSizesThatCostNothing) {
     EXPECT_GE(rounded.candidates[0].speedup * (1.0 + walk::most_charged), exact.candidates[0].speedup);
 }
 
+TEST(Search, CountsTheSchedulersWaitInBothSteps) {
+    const Workload decode = in_phase({}, Phase::Decode);
+    const std::vector<Target> targets{{on(h200()), 1.0}};
+    const double before = rank::priced(targets, gpt3(), {decode, gpt3().mlp, gpt3().block}).time(0);
+    const SearchResult result = search(gpt3(), decode, targets[0].pricer);
+    ASSERT_FALSE(result.candidates.empty());
+    for (const Candidate& found : result.candidates) EXPECT_NEAR(found.speedup, before / found.time.value, 1e-9);
+    EXPECT_GT(scheduler_wait(decode).value, 0.0);
+}
+
 TEST(Search, ShrinksBlocksOnlyWhereTheLawCallsItFree) {
     SearchOptions options;
     options.keep = 40;
@@ -266,7 +276,7 @@ TEST(Search, ShrinksBlocksOnlyWhereTheLawCallsItFree) {
     for (const Candidate& found : search(gpt2, {}, on(h200()), options).candidates) {
         if (found.block_change >= options.guards.blocks.low - 1.0) continue;
         fewer = true;
-        EXPECT_TRUE(found.loss_beside_heads.free());
+        EXPECT_TRUE(found.loss.free()) << "heads included";
         EXPECT_GE(found.parameter_change, options.guards.params.low - 1.0);
     }
     EXPECT_TRUE(fewer) << "832 x 10 has 2.5% fewer and costs no loss";

@@ -63,8 +63,10 @@ void Space::add_groups(const Shape& shape, Slice& slice) const {
 
 void Space::list_heads(Slice& slice) const {
     const Shape& shape = slice.shape;
-    if (baseline_.latent) {
-        if (legal(shape, slice.variant.workload)) {
+    if (baseline_.latent) {  // its width stays, so that over a larger hidden size it is less
+        const bool narrower =
+            static_cast<double>(baseline_.hidden) < options_.guards.kv * static_cast<double>(shape.hidden);
+        if (legal(shape, slice.variant.workload) && !(narrower && workload_.phase == Phase::Train)) {
             slice.heads.push_back({shape.heads, shape.kv_heads, shape.head_dim, turned(baseline_, shape)});
         }
         return;
@@ -256,18 +258,12 @@ void Space::count_params(Slice& slice) const {
     }
 }
 
-/// Whether the law says so of a width with so many parameters outside the embeddings.
-bool Space::free_of_loss(const Slice& slice, std::int64_t layers, std::size_t width, double blocks) const {
-    Shape shape = slice.shape;
+/// Whether the law says so of the whole change, of a width with so many parameters outside the embeddings.
+bool Space::free_of_loss(const Slice& slice, std::size_t set, std::int64_t layers, std::size_t width) const {
+    Shape shape = slice.with(slice.heads[set]);
+    shape.layers = layers;
     shape.ffn = slice.ffn[width];
-    LossTraits traits = law_.baseline();
-    traits.layers = static_cast<double>(layers);
-    traits.aspect = static_cast<double>(shape.hidden) / traits.layers;
-    traits.ratio = mlp_ratio(shape);
-    traits.params = blocks;
-    traits.gated = shape.mlp == MlpKind::Gated;
-    traits.parallel = shape.block == BlockForm::Parallel;
-    return law_.change(traits).free();
+    return law_.change(shape).free();
 }
 
 Range Space::widths(const Slice& slice, std::size_t set, std::size_t words, std::int64_t layers) const {
@@ -291,8 +287,7 @@ Range Space::widths(const Slice& slice, std::size_t set, std::size_t words, std:
     };
     const auto too_small = [&](std::size_t w, double least) { return params(w) < least || active(w) < active_.low; };
     const std::size_t first = first_past(0, [&](std::size_t w) {
-        return too_small(w, params_.low) ||
-               (too_small(w, whole.low) && !free_of_loss(slice, layers, w, params(w) - tables));
+        return too_small(w, params_.low) || (too_small(w, whole.low) && !free_of_loss(slice, set, layers, w));
     });
     return {first,
             first_past(first, [&](std::size_t w) { return params(w) <= whole.high && active(w) <= active_.high; })};

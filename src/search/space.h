@@ -81,7 +81,7 @@ public:
     Between params() const { return params_; }  ///< absolute
 
     /// The widths that keep the parameter counts within their guards; none where the KV cache would be too small.
-    /// Outside the embeddings there may be fewer where the law of loss says that this is free.
+    /// Outside the embeddings there may be fewer where the law of loss calls the whole change free.
     Range widths(const Slice& slice, std::size_t set, std::size_t words, std::int64_t layers) const;
 
     double size_bound() const;
@@ -93,7 +93,7 @@ private:
     void set_size_guards();
     void add_experts();
     bool keeps_cache(const Heads& heads, std::int64_t layers) const;
-    bool free_of_loss(const Slice& slice, std::int64_t layers, std::size_t width, double blocks) const;
+    bool free_of_loss(const Slice& slice, std::size_t set, std::int64_t layers, std::size_t width) const;
     void fill();
     Slice slice(std::uint32_t variant, std::int64_t hidden) const;
     bool opened(Knob knob) const;

@@ -52,6 +52,7 @@ public:
         }
         bin_scale_ = static_cast<double>(Kept::bins) /
                      (equal_size ? std::max({1e-9, 1.0 - params.low / own, params.high / own - 1.0}) : 1.0);
+        waits_ = slice.variant.scale * scheduler_wait(slice.variant.workload).value;
     }
 
     Kept run() {
@@ -102,6 +103,7 @@ private:
     double cap_;                   ///< what scores no less is never kept
     bool largest_;                 ///< the score is the size, and time or memory are limited
     double bin_scale_;             ///< bins per relative change of the parameter count
+    double waits_;                 ///< seconds of the step in which the GPU waits for an engine's scheduler
 };
 
 /// The law is a sum over traits, so that each is asked by itself.
@@ -233,7 +235,7 @@ double Walker::bound(const Segment& s, std::size_t width, bool settled) const {
         const Sums& more = tables_.widths().sums[t][width];
         const double time = settled ? settled_time(setting_.targets[t].pricer, s.sums[t] + s.local * more)
                                     : s.sums[t].time + s.local * more.time;
-        sum += setting_.factors[t] * std::max(s.host, slice_.variant.scale * time + s.least_update[t]);
+        sum += setting_.factors[t] * (std::max(s.host, slice_.variant.scale * time + s.least_update[t]) + waits_);
     }
     return sum;
 }
@@ -244,7 +246,8 @@ double Walker::exact(const Segment& s, std::size_t width) const {
     for (std::size_t t = 0; t < s.sums.size(); ++t) {
         const Sums mix = s.sums[t] + s.local * tables_.widths().sums[t][width];
         const double time = settled_time(setting_.targets[t].pricer, mix);
-        sum += setting_.factors[t] * std::max(s.host, slice_.variant.scale * time + tables_.update_time(t, bytes));
+        const double busy = slice_.variant.scale * time + tables_.update_time(t, bytes);
+        sum += setting_.factors[t] * (std::max(s.host, busy) + waits_);
     }
     return sum;
 }
@@ -364,11 +367,12 @@ double relative_time(const Setting& setting, const Shape& shape, const space::Va
         const GraphCost step = price(graph, setting.targets[t].pricer);
         const double layers = static_cast<double>(ceil_div(shape.layers, variant.workload.parallel.pp));
         const double host = variant.scale * host_load(graph, shape, variant.workload).of(layers).value;
+        const double waits = variant.scale * scheduler_wait(variant.workload).value;
         double update = 0.0;
         for (const PricedOp& priced : step.ops) {
             if (priced.op.pass == Pass::Update) update += priced.total.value;
         }
-        sum += setting.factors[t] * std::max(host, variant.scale * (step.sum.time.value - update) + update);
+        sum += setting.factors[t] * (std::max(host, variant.scale * (step.sum.time.value - update) + update) + waits);
     }
     return sum;
 }
