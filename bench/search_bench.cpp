@@ -38,11 +38,16 @@ double products(const OpGraph& graph) {
     return static_cast<double>(seen.size());
 }
 
-void compare(const char* model, const Pricer& pricer) {
-    const Shape shape = *find_model(model);
+SearchOptions wide_space() {
     SearchOptions wide;
     wide.guards.params = {0.99, 1.01};
     wide.guards.blocks = {};
+    return wide;
+}
+
+void compare(const char* model, const Pricer& pricer) {
+    const Shape shape = *find_model(model);
+    const SearchOptions wide = wide_space();
     double shapes = 0.0;
     const double searched =
         median_seconds([&] { shapes = static_cast<double>(search(shape, {}, pricer, wide).shapes_priced); }) / shapes;
@@ -71,7 +76,8 @@ int main(int argc, char** argv) {
     const Device device = *find_device("h200");
     const Pricer pricer(device, find_profile(device));
     if (argc > 1) {  // one search, to count instructions
-        std::printf("%lld shapes\n", static_cast<long long>(search(*find_model(argv[1]), {}, pricer).shapes_priced));
+        const SearchResult found = search(*find_model(argv[1]), {}, pricer, wide_space());
+        std::printf("%lld shapes\n", static_cast<long long>(found.shapes_priced));
         return EXIT_SUCCESS;
     }
     for (const char* model : {"gpt3-2.7b", "pythia-410m", "opt-1.3b", "llama-2-7b", "llama-3-8b", "qwen2.5-1.5b"}) {

@@ -62,6 +62,7 @@ private:
     static constexpr std::size_t terms = 13;
     using Terms = std::array<double, terms>;
     Terms differences(const LossTraits& other) const;
+    double log_change(const Terms& differences) const;
 
     LossTraits baseline_;
     bool known_;

@@ -78,8 +78,9 @@ LossLaw::LossLaw(const Shape& baseline)
 
 LossLaw::Terms LossLaw::differences(const LossTraits& other) const {
     const auto moved = [&](double LossTraits::*trait, double usual) {
-        return std::pair{std::log(other.*trait / baseline_.*trait),
-                         square(std::log(other.*trait / usual)) - square(std::log(baseline_.*trait / usual))};
+        if (other.*trait == baseline_.*trait) return std::pair{0.0, 0.0};
+        const double before = std::log(baseline_.*trait / usual), after = std::log(other.*trait / usual);
+        return std::pair{after - before, square(after) - square(before)};
     };
     const auto [aspect, aspect2] = moved(&LossTraits::aspect, usual_aspect);
     const auto [head, head2] = moved(&LossTraits::head, usual_head);
@@ -100,9 +101,10 @@ LossLaw::Terms LossLaw::differences(const LossTraits& other) const {
             2.0 * size_ * params};
 }
 
+double LossLaw::log_change(const LossTraits& other) const { return log_change(differences(other)); }
+
 /// A term that no run varied at about this size says nothing: the expectation is no change, the interval stays.
-double LossLaw::log_change(const LossTraits& other) const {
-    const Terms x = differences(other);
+double LossLaw::log_change(const Terms& x) const {
     double sum = 0.0;
     for (std::size_t i = 0; i < terms; ++i) {
         const FittedTerm& term = fitted_terms[i];
@@ -197,7 +199,7 @@ LossChange LossLaw::change(const LossTraits& other) const {
     double apart = 0.0;  // like shapes lie off the terms alike, those a factor e apart hardly
     for (const Place place : {Aspect, Head, Ratio, KvWidth, Gated, Parallel, Params}) apart += square(wide[place]);
     variance -= 2.0 * square(fitted_runs.shape) * std::expm1(-0.5 * apart);
-    const double half = fitted_runs.student * std::sqrt(variance), middle = log_change(other);
+    const double half = fitted_runs.student * std::sqrt(variance), middle = log_change(x);
     reach.found.value = std::expm1(middle);
     reach.found.low = std::expm1(middle - half);
     reach.found.high = std::expm1(middle + half);

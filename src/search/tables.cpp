@@ -110,6 +110,7 @@ Tables::Tables(const space::Space& space, const space::Slice& slice, std::span<c
     }
     widths_ = column(Knob::Ffn, Part::Width, slice.ffn);
     words_ = column(Knob::Vocab, Part::Words, slice.vocab);
+    price(words_, {0, slice.vocab.size()});
 }
 
 std::vector<Tables::Role> Tables::roles(const Shape& shape, const OpGraph& graph) const {
@@ -138,7 +139,7 @@ std::vector<Tables::Role> Tables::roles(const Shape& shape, const OpGraph& graph
     return found;
 }
 
-std::vector<Tables::Line> Tables::lines(Part part, const OpGraph& from, const OpGraph& to) const {
+std::vector<Line> Tables::lines(Part part, const OpGraph& from, const OpGraph& to) const {
     std::vector<Line> found;
     for (std::size_t i = 0; i < roles_.size(); ++i) {
         if (roles_[i].part != part) continue;
@@ -162,33 +163,43 @@ Column Tables::column(Knob knob, Part part, const std::vector<std::int64_t>& val
     set(one, tp);
     set(two, 2 * tp);
     const OpGraph from = lowered(one), to = lowered(two);
-    std::vector<Line> kernels = lines(part, from, to);
     const double update_step = update_bytes(to) - update_bytes(from);
-    std::vector<RecentPrices> prices;  // of each kernel on each target
-    for (std::size_t i = 0; i < kernels.size(); ++i) {
-        for (const Target& target : targets_) prices.emplace_back(target.pricer);
-    }
     Column column;
-    column.sums.resize(targets_.size());
+    column.kernels = lines(part, from, to);
     for (const std::int64_t value : values) {
-        const double x = static_cast<double>(ceil_div(value, tp) - 1);
+        const std::int64_t here = ceil_div(value, tp);
+        column.places.push_back(static_cast<double>(here - 1));
         double flops_here = 0.0;
-        for (std::vector<Sums>& sums : column.sums) sums.emplace_back();
-        auto price = prices.cbegin();
-        for (Line& line : kernels) {
-            move(line.now, line.from, line.to, x);
+        for (Line& line : column.kernels) {
+            move(line.now, line.from, line.to, column.places.back());
             flops_here += line.count * flops(line.now).value;
+        }
+        column.flops.push_back(flops_here);
+        column.update_bytes.push_back(update_step * static_cast<double>(here - ceil_div(values.front(), tp)));
+    }
+    column.sums.assign(targets_.size(), std::vector<Sums>(values.size()));
+    column.priced.assign(values.size(), false);
+    if (part == Part::Words) update_ = {update_of(from), update_of(to)};
+    return column;
+}
+
+void Tables::price(Column& column, space::Range range) const {
+    std::vector<RecentPrices> prices;  // of each kernel on each target
+    for (std::size_t i = range.first; i < range.last; ++i) {
+        if (column.priced[i]) continue;
+        column.priced[i] = true;
+        for (std::size_t k = prices.size(); k < column.kernels.size() * targets_.size(); ++k) {
+            prices.emplace_back(targets_[k % targets_.size()].pricer);
+        }
+        auto price = prices.cbegin();
+        for (Line& line : column.kernels) {
+            move(line.now, line.from, line.to, column.places[i]);
             for (std::size_t target = 0; target < targets_.size(); ++target) {
-                Sums& sum = column.sums[target].back();
+                Sums& sum = column.sums[target][i];
                 sum = sum + line.count * sums_of((price++)->burst(line.now));
             }
         }
-        column.flops.push_back(flops_here);
-        column.update_bytes.push_back(update_step *
-                                      static_cast<double>(ceil_div(value, tp) - ceil_div(values.front(), tp)));
     }
-    if (part == Part::Words) update_ = {update_of(from), update_of(to)};
-    return column;
 }
 
 Rest Tables::rest(const space::Heads& heads) const {

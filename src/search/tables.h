@@ -24,17 +24,28 @@ struct Rest {
     HostLoad host;                              ///< of the whole step
 };
 
+/// A kernel at two values of a dimension, and its launches.
+struct Line {
+    Op from, to;
+    Op now;  ///< somewhere on the line
+    double count;
+};
+
 /// Per layer for MLP widths, once for vocabularies, in the slice's order; `update_bytes` relative to the first one.
 struct Column {
+    std::vector<Line> kernels;
+    std::vector<double> places;  ///< on the lines
     std::vector<double> flops, update_bytes;
-    std::vector<std::vector<Sums>> sums;  ///< by target
+    std::vector<std::vector<Sums>> sums;  ///< by target, once priced
+    std::vector<bool> priced;
 };
 
 class Tables {
 public:
     Tables(const space::Space& space, const space::Slice& slice, std::span<const Target> targets);
 
-    const Column& widths() const { return widths_; }
+    const Column& widths() const { return widths_; }  ///< their sums where `price_widths` was asked for them
+    void price_widths(space::Range range) { price(widths_, range); }
     const Column& words() const { return words_; }
     Rest rest(const space::Heads& heads) const;
 
@@ -49,16 +60,10 @@ private:
         space::Affine<double> count;
     };
 
-    /// A kernel at two values of a dimension, and its launches.
-    struct Line {
-        Op from, to;
-        Op now;  ///< somewhere on the line
-        double count;
-    };
-
     std::vector<Role> roles(const Shape& shape, const OpGraph& graph) const;
     std::vector<Line> lines(Part part, const OpGraph& from, const OpGraph& to) const;
     Column column(Knob knob, Part part, const std::vector<std::int64_t>& values);
+    void price(Column& column, space::Range range) const;
     OpGraph lowered(const Shape& shape) const { return lower(shape, slice_.variant.workload); }
 
     const space::Slice& slice_;

@@ -161,6 +161,7 @@ void Walker::visit(std::size_t set, std::int64_t layers, std::size_t words) {
     limit_flops(s);
     if (s.range.first >= s.range.last) return;
     kept_.in_space += static_cast<std::int64_t>(s.range.last - s.range.first);
+    tables_.price_widths(s.range);
 
     s.host = slice_.variant.scale * rest_->host.of(static_cast<double>(host_layers(layers))).value;
     s.update_bytes = at(rest_->update_bytes) + tables_.words().update_bytes[words];
