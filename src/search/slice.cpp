@@ -230,7 +230,7 @@ void Space::count_params(Slice& slice) const {
     set_width(shape, slice.variant, slice.ffn.front());
     shape.vocab = slice.vocab.front();
     if (depth_is_free_) shape.layers = 1;
-    const std::int64_t reference = count_parameters(shape).total;
+    const ParameterCount reference = count_parameters(shape);
     for (const Heads& set : slice.heads) {
         Shape probe = slice.with(set);
         const std::int64_t one = count_parameters(probe).total;
@@ -241,14 +241,15 @@ void Space::count_params(Slice& slice) const {
     Shape wider = shape, wordier = shape;  // a matrix grows by as much with each row
     set_width(wider, slice.variant, slice.ffn.front() + 1);
     wordier.vocab += 1;
-    const std::int64_t each_width = count_parameters(wider).total - reference;
-    const std::int64_t each_word = count_parameters(wordier).total - reference;
+    const ParameterCount next = count_parameters(wider);
+    const std::int64_t each_width = next.total - reference.total;
+    const std::int64_t each_active = next.active - reference.active;
+    const std::int64_t each_word = count_parameters(wordier).total - reference.total;
     for (const std::int64_t width : slice.ffn) {
-        slice.ffn_params.push_back(each_width * (width - slice.ffn.front()));
+        const std::int64_t more = width - slice.ffn.front();
+        slice.ffn_params.push_back(each_width * more);
         if (!shape.experts) continue;
-        set_width(wider, slice.variant, width);
-        const ParameterCount count = count_parameters(wider);
-        slice.idle.push_back(count.total - count.active);
+        slice.idle.push_back(reference.total - reference.active + (each_width - each_active) * more);
     }
     for (const std::int64_t words : slice.vocab) {
         slice.vocab_params.push_back(each_word * (words - slice.vocab.front()));
