@@ -3,6 +3,27 @@
 #include <algorithm>
 
 namespace tilewright {
+namespace {
+
+/// What the shape has and the program does not write, named.
+std::string not_written(const Shape& shape, std::int64_t seq) {
+    const std::pair<bool, const char*> parts[] = {{shape.experts.has_value(), "experts"},
+                                                  {shape.latent.has_value(), "latent attention"},
+                                                  {shape.window > 0 && shape.window < seq, "attention windows"},
+                                                  {shape.positions == Positions::Alibi, "ALiBi"},
+                                                  {shape.sinks, "attention sinks"},
+                                                  {shape.embedding_dim > 0, "a projected embedding"},
+                                                  {shape.norms.per_layer > 2, "norms after its parts"},
+                                                  {shape.norms.query_key, "norms of queries and keys"},
+                                                  {shape.norms.embedding, "a norm of the embedding"}};
+    std::string text;
+    for (const auto& [has, name] : parts) {
+        if (has) text += (text.empty() ? "" : ", ") + std::string(name);
+    }
+    return text;
+}
+
+}  // namespace
 
 Problems cannot_prove(const SearchQuestion& asked) {
     const Shape& shape = asked.question.shape;
@@ -20,10 +41,9 @@ Problems cannot_prove(const SearchQuestion& asked) {
            "leave tp, pp, cp, dp and ep out");
     refuse(!asked.others.empty(), "gpu", "several GPUs are given", "give the one that the program will run on");
     refuse(workload.precision != Precision::Bf16, "precision", "the program computes in bf16", "leave --precision out");
-    refuse(shape.experts || shape.latent || shape.window > 0 || shape.positions == Positions::Alibi ||
-               shape.embedding_dim > 0 || shape.norms.per_layer > 2 || shape.norms.query_key || shape.norms.embedding,
-           "shape", "has experts, latent attention, windows, ALiBi or norms that the program does not have",
-           "prove a dense decoder");
+    const std::string parts = not_written(shape, workload.seq);
+    refuse(!parts.empty(), "shape", ("has " + parts + ", which the program has not").c_str(),
+           "prove a dense decoder without them");
     return found;
 }
 
@@ -32,18 +52,20 @@ Result<Proof> prove(const SearchQuestion& asked, const SearchAnswer& answer) {
     Proof proof;
     proof.compiled = asked.question.workload.runtime == RuntimeId::PyTorchCompiled;
     proof.promises.push_back({"baseline", answer.baseline, {}});
-    for (const auto& [kind, list] : kinds(answer.found)) {
-        if (list.empty()) continue;
-        const Candidate& first = list.front();
-        const auto same = [&](const Promise& promise) { return promise.prediction.shape == first.shape; };
-        if (std::ranges::any_of(proof.promises, same)) continue;
+    const auto& recommended = answer.found.recommended;
+    const auto add = [&](std::string_view kind, const Candidate& shown) {
+        const auto same = [&](const Promise& promise) { return promise.prediction.shape == shown.shape; };
+        if (std::ranges::any_of(proof.promises, same)) return;
         Question question = asked.question;
-        question.shape = first.shape;
-        question.workload = first.workload;
-        const auto& recommended = answer.found.recommended;
+        question.shape = shown.shape;
+        question.workload = shown.workload;
         proof.promises.push_back(
-            {std::string(kind), predict(question), first, recommended && recommended->shape == first.shape});
+            {std::string(kind), predict(question), shown, recommended && recommended->shape == shown.shape});
+    };
+    for (const auto& [kind, list] : kinds(answer.found)) {
+        if (!list.empty()) add(kind, list.front());
     }
+    if (recommended) add("recommended", *recommended);  // where others of its kind are faster, at another depth
     return proof;
 }
 
