@@ -176,7 +176,9 @@ std::array<CandidateKind, 4> kinds(const SearchResult& found);
 /// the baseline's loss where that is the objective, with up to 0.3% on top for sizes that are not round.
 struct ScoredShape {
     double score = std::numeric_limits<double>::infinity();
+    double raw = std::numeric_limits<double>::infinity();  ///< the score before sizes that are not round are charged
     double time = 0.0;                            ///< of its step over the baseline's, at equal tokens and GPUs
+    std::uint32_t rough = 0;                      ///< its MLP width: 0 a multiple of 256, 1 of 128, 2 of 64, 3 another
     std::uint32_t turned = 0;                     ///< a bit for each Knob
     std::uint32_t variant = 0;                    ///< which of the space's workloads and switches
     std::array<std::int64_t, axis_count> size{};  ///< by Knob
@@ -187,16 +189,27 @@ struct ScoredShape {
     friend bool operator<(const ScoredShape& a, const ScoredShape& b);
 };
 
+/// The best of some shapes, a round MLP width preferred where it costs no more than 0.3%.
+struct RoundBest {
+    std::array<ScoredShape, 4> by_roughness;
+    double lowest = std::numeric_limits<double>::infinity();  ///< raw score of any
+
+    void add(const ScoredShape& point);
+    void merge(const RoundBest& other);
+    const ScoredShape& chosen() const;      ///< the roundest within 0.3% of the lowest
+    double bar(std::uint32_t rough) const;  ///< what scores no less changes nothing
+};
+
 /// What a walk has kept so far; merging is associative, and its order does not matter.
 struct Kept {
     static constexpr std::size_t bins = 32;
     std::int64_t in_space = 0;
     std::int64_t priced = 0;
-    std::vector<ScoredShape> families;        ///< sorted
-    std::vector<ScoredShape> by_knobs;        ///< the best of each set of one or two knobs, by that set
+    std::vector<ScoredShape> families;                          ///< sorted
+    std::vector<std::pair<std::uint32_t, RoundBest>> by_knobs;  ///< of each set of one or two knobs
     std::array<ScoredShape, bins> by_change;  ///< the best within that share of the largest parameter change
     std::vector<ScoredShape> by_cache;        ///< rising cache, falling score
-    ScoredShape safe_depth;                   ///< the best of those
+    RoundBest safe_depth;                     ///< of those with a safe depth
 
     void merge(const Kept& other, std::size_t keep);
 };

@@ -17,6 +17,28 @@ bool operator<(const ScoredShape& a, const ScoredShape& b) {
     return a.variant != b.variant ? a.variant < b.variant : a.size < b.size;
 }
 
+void RoundBest::add(const ScoredShape& point) {
+    ScoredShape& known = by_roughness[point.rough];
+    known = std::min(known, point);
+    lowest = std::min(lowest, point.raw);
+}
+
+void RoundBest::merge(const RoundBest& other) {
+    for (const ScoredShape& point : other.by_roughness) add(point);
+    lowest = std::min(lowest, other.lowest);
+}
+
+const ScoredShape& RoundBest::chosen() const {
+    const auto close = [&](const ScoredShape& point) { return point.raw <= lowest * (1.0 + walk::most_charged); };
+    const auto found = std::ranges::find_if(by_roughness, close);
+    return found != by_roughness.end() ? *found : *std::min_element(by_roughness.begin(), by_roughness.end());
+}
+
+double RoundBest::bar(std::uint32_t rough) const {
+    constexpr double charged = 1.0 + walk::most_charged;
+    return std::min(std::max(by_roughness[rough].score, lowest * charged), lowest * charged * charged);
+}
+
 namespace {
 
 /// Only points that no other betters in both ways, by rising cache.
@@ -38,17 +60,16 @@ void Kept::merge(const Kept& other, std::size_t keep) {
     families.insert(families.end(), other.families.begin(), other.families.end());
     std::sort(families.begin(), families.end());
     if (families.size() > keep) families.resize(keep);
-    for (const ScoredShape& point : other.by_knobs) {
-        const auto known = std::find_if(by_knobs.begin(), by_knobs.end(),
-                                        [&](const ScoredShape& kept) { return kept.turned == point.turned; });
+    for (const auto& [turned, best] : other.by_knobs) {
+        const auto known = std::ranges::find(by_knobs, turned, &std::pair<std::uint32_t, RoundBest>::first);
         if (known == by_knobs.end()) {
-            by_knobs.push_back(point);
+            by_knobs.emplace_back(turned, best);
         } else {
-            *known = std::min(*known, point);
+            known->second.merge(best);
         }
     }
     for (std::size_t i = 0; i < bins; ++i) by_change[i] = std::min(by_change[i], other.by_change[i]);
-    safe_depth = std::min(safe_depth, other.safe_depth);
+    safe_depth.merge(other.safe_depth);
     by_cache.insert(by_cache.end(), other.by_cache.begin(), other.by_cache.end());
     keep_front(by_cache);
 }

@@ -109,9 +109,12 @@ SearchResult Search::finish(const Kept& kept) const {
     result.shapes_in_space = kept.in_space;
     result.shapes_priced = kept.priced;
     result.objective = state_->setting.objective;
-    if (std::isfinite(kept.safe_depth.score)) result.safe_depth.push_back(state_->candidate(kept.safe_depth));
+    if (std::isfinite(kept.safe_depth.lowest)) {
+        result.safe_depth.push_back(state_->candidate(kept.safe_depth.chosen()));
+    }
     for (const ScoredShape& point : kept.families) result.candidates.push_back(state_->candidate(point));
-    std::vector<ScoredShape> few = kept.by_knobs;
+    std::vector<ScoredShape> few;
+    for (const auto& [turned, best] : kept.by_knobs) few.push_back(best.chosen());
     std::sort(few.begin(), few.end());
     for (const ScoredShape& point : few) {
         std::vector<Candidate>& list = std::popcount(point.turned) == 1 ? result.one_knob : result.two_knobs;

@@ -253,6 +253,25 @@ TEST(Search, PrefersRoundSizesThatCostNothing) {
     EXPECT_GE(rounded.candidates[0].speedup * (1.0 + walk::most_charged), exact.candidates[0].speedup);
 }
 
+TEST(Search, PrefersTheRoundestWidthWithinThreeTenthsOfAPercent) {
+    SearchOptions options = only({Knob::Hidden, Knob::Layers, Knob::Heads, Knob::HeadDim, Knob::KvHeads, Knob::Ffn});
+    options.objective = Objective::Step;
+    options.keep = 1000;
+    const SearchResult rounded = search(gpt3(), graphs(), on(h200()), options);
+    options.exact = true;
+    const SearchResult exact = search(gpt3(), graphs(), on(h200()), options);
+    ASSERT_FALSE(rounded.candidates.empty());
+    EXPECT_GE(rounded.candidates[0].speedup * (1.0 + walk::most_charged), exact.candidates[0].speedup);
+    const auto round = [](const SearchResult& found) {
+        return std::ranges::count_if(found.candidates, [](const Candidate& one) { return one.shape.ffn % 256 == 0; });
+    };
+    EXPECT_GT(round(rounded), 2 * round(exact));
+    for (const Candidate& found : rounded.candidates) {
+        const bool is_round = found.shape.ffn == gpt3().ffn || found.shape.ffn % 256 == 0;
+        EXPECT_TRUE(is_round || found.speedup > 1.0 + walk::most_charged);
+    }
+}
+
 TEST(Search, CountsTheSchedulersWaitInBothSteps) {
     const Workload decode = in_phase({}, Phase::Decode);
     const std::vector<Target> targets{{on(h200()), 1.0}};

@@ -99,15 +99,20 @@ void set_width(Shape& shape, const Variant& variant, std::int64_t width) {
 namespace {
 
 /// Whole multiples are best, halves and quarters of them next.
-double unevenness(std::int64_t value, std::int64_t own, std::int64_t best) {
-    if (value == own || value % best == 0) return 0.0;
-    return value % (best / 2) == 0 ? 1.0 / 3.0 : value % (best / 4) == 0 ? 2.0 / 3.0 : 1.0;
+std::uint32_t roughness(std::int64_t value, std::int64_t own, std::int64_t best) {
+    if (value == own || value % best == 0) return 0;
+    return value % (best / 2) == 0 ? 1 : value % (best / 4) == 0 ? 2 : 3;
 }
+double unevenness(std::int64_t value, std::int64_t own, std::int64_t best) { return roughness(value, own, best) / 3.0; }
 
 }  // namespace
 
+std::uint32_t roughness_of_width(std::int64_t width, const Shape& baseline) {
+    return roughness(width, width_of(baseline), 256);
+}
+
 double unevenness_of_width(std::int64_t width, const Shape& baseline) {
-    return 0.4 * unevenness(width, width_of(baseline), 256);
+    return 0.4 / 3.0 * roughness_of_width(width, baseline);
 }
 
 double unevenness_beside_width(const Shape& shape, const Shape& baseline) {

@@ -135,6 +135,9 @@ void set_width(Shape& shape, const Variant& variant, std::int64_t width);
 double unevenness_beside_width(const Shape& shape, const Shape& baseline);
 double unevenness_of_width(std::int64_t width, const Shape& baseline);
 
+/// That width's place among multiples of 256, of 128, of 64 and others.
+std::uint32_t roughness_of_width(std::int64_t width, const Shape& baseline);
+
 /// Whether the axis lists the value, or has it in its range, or says nothing.
 bool allows(const Axis& axis, std::int64_t value);
 

@@ -26,9 +26,9 @@ struct Segment {
     std::vector<double> least_update;  ///< by target
     double host = 0.0;                 ///< seconds of the step
     ScoredShape point;
-    double log_loss = 0.0;  ///< without what width and parameters do to it
-    double uneven = 0.0;    ///< but for the width
-    double bar = 0.0;       ///< of the family and of its cache: what scores no less is not kept for them
+    double log_loss = 0.0;         ///< without what width and parameters do to it
+    double uneven = 0.0;           ///< but for the width
+    std::array<double, 4> bars{};  ///< by roughness, of the family and of its cache: what scores no less is not kept
 };
 
 class Walker {
@@ -62,7 +62,7 @@ public:
             for (const std::int64_t layers : slice_.layers) {
                 for (std::size_t words = 0; words < slice_.vocab.size(); ++words) visit(set, layers, words);
             }
-            if (family_.score < endless) kept_.families.push_back(family_);
+            if (family_.lowest < endless) kept_.families.push_back(family_.chosen());
         }
         return std::move(kept_);
     }
@@ -84,7 +84,7 @@ private:
     double exact(const Segment& segment, std::size_t width) const;
     bool affordable(const Segment& segment, std::size_t width, double bar, ScoredShape& point) const;
     void store(Segment& segment, std::size_t width, const ScoredShape& point);
-    double knob_bar(std::uint32_t turned) const;
+    double knob_bar(const ScoredShape& point) const;
     double cache_bar(double kv) const;
     void store_by_knobs(const ScoredShape& point);
     void store_by_cache(const ScoredShape& point);
@@ -97,7 +97,7 @@ private:
     std::optional<tables::Rest> rest_;   ///< of the present heads, once a shape needs it
     std::vector<double> loss_by_width_;  ///< ln(loss), what the width over hidden does to it
     double loss_by_params_ = 0.0;        ///< and a factor e of the parameters
-    ScoredShape family_;
+    RoundBest family_;
     Kept kept_;
     bool depth_may_move_ = false;  ///< the law reaches the baseline: it may call another depth free
     double cap_;                   ///< what scores no less is never kept
@@ -140,8 +140,11 @@ bool Walker::keeps_depth(const ScoredShape& point) const {
 
 void Walker::set_bar(Segment& s) const {
     const bool may_be_safe = depth_may_move_ || s.layers == space_.baseline().layers;
-    s.bar = std::max({std::min(cap_, family_.score), cache_bar(s.point.kv),
-                      may_be_safe ? std::min(cap_, kept_.safe_depth.score) : -endless});
+    const double by_cache = cache_bar(s.point.kv);
+    for (std::uint32_t rough = 0; rough < s.bars.size(); ++rough) {
+        s.bars[rough] = std::max({std::min(cap_, family_.bar(rough)), by_cache,
+                                  may_be_safe ? std::min(cap_, kept_.safe_depth.bar(rough)) : -endless});
+    }
 }
 
 void Walker::visit(std::size_t set, std::int64_t layers, std::size_t words) {
@@ -260,10 +263,11 @@ bool Walker::affordable(const Segment& s, std::size_t width, double bar, ScoredS
         if (bound(s, width, false) * times >= bar || bound(s, width, true) * times >= bar) return false;
         point.time = exact(s, width);
         point.score = point.time * times;
+        point.raw = point.score / evenness(s, width);
         return point.score < bar;
     }
     const double params = static_cast<double>(s.params + s.count * slice_.ffn_params[width]);
-    point.score = space_.baseline_params() / params;
+    point.raw = point.score = space_.baseline_params() / params;
     if (point.score >= bar) return false;
     if (!options_.budget.time) return true;
     const double limit = options_.budget.time->value * setting_.factors[0];
@@ -278,7 +282,9 @@ void Walker::consider(Segment& s, std::size_t width) {
     if (point.turned == 0) return;  // the baseline
     point.parameter_change = std::abs(params / space_.baseline_params() - 1.0);
     const auto bin = std::min(Kept::bins - 1, static_cast<std::size_t>(point.parameter_change * bin_scale_));
-    const double bar = std::min(cap_, std::max({s.bar, kept_.by_change[bin].score, knob_bar(point.turned)}));
+    if (!options_.exact && !largest_) point.rough = space::roughness_of_width(ffn, space_.baseline());
+    const double cap = point.rough > 0 ? cap_ / (1.0 + most_charged) : cap_;  // the baseline's width is round
+    const double bar = std::min(cap, std::max({s.bars[point.rough], kept_.by_change[bin].score, knob_bar(point)}));
     if (!affordable(s, width, bar, point)) return;
     point.size[static_cast<std::size_t>(Knob::Ffn)] = ffn;
     for (std::size_t i = bin; i < Kept::bins && point < kept_.by_change[i]; ++i) kept_.by_change[i] = point;
@@ -287,19 +293,20 @@ void Walker::consider(Segment& s, std::size_t width) {
 
 /// For a safe depth a loss that is expected to be lower does not count: hope is no gain.
 void Walker::store(Segment& s, std::size_t width, const ScoredShape& point) {
-    if (point < family_) family_ = point;
+    family_.add(point);
     ScoredShape careful = point;
     careful.score = std::max(point.score, point.time * evenness(s, width));
-    if (careful < kept_.safe_depth && keeps_depth(point)) kept_.safe_depth = careful;
+    careful.raw = std::max(point.raw, point.time);
+    if (careful.score < kept_.safe_depth.bar(point.rough) && keeps_depth(point)) kept_.safe_depth.add(careful);
     store_by_knobs(point);
     store_by_cache(point);
     set_bar(s);
 }
 
-double Walker::knob_bar(std::uint32_t turned) const {
-    if (turned == 0 || std::popcount(turned) > 2) return -endless;
-    for (const ScoredShape& known : kept_.by_knobs) {
-        if (known.turned == turned) return known.score;
+double Walker::knob_bar(const ScoredShape& point) const {
+    if (point.turned == 0 || std::popcount(point.turned) > 2) return -endless;
+    for (const auto& [turned, best] : kept_.by_knobs) {
+        if (turned == point.turned) return best.bar(point.rough);
     }
     return endless;
 }
@@ -315,12 +322,10 @@ double Walker::cache_bar(double kv) const {
 
 void Walker::store_by_knobs(const ScoredShape& point) {
     if (point.turned == 0 || std::popcount(point.turned) > 2) return;
-    for (ScoredShape& known : kept_.by_knobs) {
-        if (known.turned != point.turned) continue;
-        if (point < known) known = point;
-        return;
+    for (auto& [turned, best] : kept_.by_knobs) {
+        if (turned == point.turned) return best.add(point);
     }
-    kept_.by_knobs.push_back(point);
+    kept_.by_knobs.emplace_back(point.turned, RoundBest{}).second.add(point);
 }
 
 void Walker::store_by_cache(const ScoredShape& point) {
