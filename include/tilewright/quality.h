@@ -73,7 +73,7 @@ private:
 /// The runs that the law stands on.
 struct LawEvidence {
     int own_runs = 0;        ///< each shape at its best learning rate
-    int published_runs = 0;  ///< Gemstones
+    int published_runs = 0;  ///< Gemstones and Morph
     double smallest = 0.0;   ///< parameters outside the embeddings, of the runs that vary width over depth
     double largest = 0.0;
 };
