@@ -183,12 +183,14 @@ def page(source, steps, proved, program):
 
 
 def proofs(path):
-    """{model: its promises with what was measured, the baseline first}"""
+    """{model: its promises with what was measured, the baseline first}; of a model that was proved again, the last time."""
     found = {}
     for line in open(path):
         promise = json.loads(line)
         if "measured_s" in promise and not promise["compiled"]:
-            found.setdefault(promise["model"], []).append(promise)
+            if promise["kind"] == "baseline":
+                found[promise["model"]] = []
+            found[promise["model"]].append(promise)
     return found
 
 

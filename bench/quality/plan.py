@@ -129,6 +129,15 @@ def faster_pair(size, numbers):
     return [made for seed in numbers for made in (*aspect(size, (768, 8), seed=seed), *seeds(size, "base", baseline(size), "noise", [seed], "noise of the baseline"))]
 
 
+def next_turn():
+    """The wide pair of 160 M with two more seeds, each shape at its best rate, and at 60 M what only 12 M models varied."""
+    def pair(seed):
+        return [row("160m", "noise", "base", baseline("160m"), f"noise of the baseline, seed {seed}", lr="0.001", seed=seed),
+                row("160m", "aspect", "1280x8", equal("160m", 1280, 8), "width over depth 160", lr="0.002", seed=seed)]
+    varied = {made["name"]: made for made in knobs("60m")}
+    return [*pair(2), varied["heads-128"], varied["ratio-704"], varied["ratio-576"], *pair(3), varied["kv-2"], varied["gated"]]
+
+
 def plan():
     heads, forms, again = knobs("12m")[:3], knobs("12m")[3:], repeats("12m")
     parallel, gated, narrow, wide, *kv = forms
@@ -136,7 +145,7 @@ def plan():
             *rates("60m", ["0.002"]), *aspect("60m", (1280, 3), (768, 8)), parallel,
             *faster_pair("60m", [2]), wide, narrow, gated, *faster_pair("60m", [3]),
             *rates("160m", ["0.002"]), *aspect("160m", (1280, 8)), *kv,
-            *rates("160m", ["0.001"]), *aspect("160m", (1280, 8), lr="0.5x"), *extremes("12m", (704, 2), (192, 28)), *aspect("12m", (256, 16), lr="0.5x"),
+            *rates("160m", ["0.001"]), *aspect("160m", (1280, 8), lr="0.5x"), *extremes("12m", (704, 2), (192, 28)), *next_turn(), *aspect("12m", (256, 16), lr="0.5x"),
             *rates("60m", ["0.001", "0.004"]), *extremes("60m", (1280, 3)), *aspect("60m", (320, 48), (448, 24)),
             *(made for made in again if made["name"] == "512x4"), *paired_headline()[:3], *longer("12m"),
             *(made for made in again if made["name"] in ("256x16", "leaky-448x4")),
