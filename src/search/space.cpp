@@ -112,7 +112,7 @@ std::uint32_t roughness_of_width(std::int64_t width, const Shape& baseline) {
 }
 
 double unevenness_of_width(std::int64_t width, const Shape& baseline) {
-    return 0.4 / 3.0 * roughness_of_width(width, baseline);
+    return 0.1 / 3.0 * roughness_of_width(width, baseline);
 }
 
 double unevenness_beside_width(const Shape& shape, const Shape& baseline) {
@@ -123,8 +123,8 @@ double unevenness_beside_width(const Shape& shape, const Shape& baseline) {
     const bool usual_head = shape.head_dim == baseline.head_dim || shape.head_dim % 64 == 0;
     return 0.2 * unevenness(shape.vocab, baseline.vocab, 128) + 0.15 * (usual_head ? 0.0 : 1.0) +
            0.1 * unevenness(shape.hidden, baseline.hidden, 256) +
-           0.1 * unevenness(shape.layers, baseline.layers, 8) +  // pipeline stages
-           0.025 * splits(shape.heads, baseline.heads) + 0.025 * splits(shape.kv_heads, baseline.kv_heads);
+           0.25 * unevenness(shape.layers, baseline.layers, 8) +  // pipeline stages
+           0.1 * splits(shape.heads, baseline.heads) + 0.1 * splits(shape.kv_heads, baseline.kv_heads);
 }
 
 Space::Space(const Shape& baseline, const Workload& workload, const SearchOptions& options)
