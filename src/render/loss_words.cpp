@@ -49,6 +49,12 @@ std::string freedom_text(const Candidate& candidate) {
         change_text(candidate.block_change), loss_text(candidate.loss_beside_heads));
 }
 
+/// What a speed-up is worth where size bought some of it, or was paid for.
+std::string equal_size_text(const Candidate& candidate) {
+    const std::string text = speedup_text(candidate.speedup_at_equal_params);
+    return text == speedup_text(candidate.speedup) ? "" : fmt::format(" ({} at equal size)", text);
+}
+
 /// Why the best of all was not taken, where another depth is the reason.
 std::string other_depth_text(const SearchResult& found) {
     const Candidate* best = found.best();
@@ -72,9 +78,9 @@ std::string recommendation(const SearchResult& found) {
                                     ? fmt::format(", {} to the baseline's loss ({})", speedup_text(best.to_loss),
                                                   speedup_interval(best.to_loss_low, best.to_loss_high))
                                     : "";
-    return fmt::format("{} {}: {} the speed ({}){}, parameters {}{}{}{}{}", best.proven() ? "take" : "try",
+    return fmt::format("{} {}: {} the speed ({}){}, parameters {}{}{}{}{}{}", best.proven() ? "take" : "try",
                        changes_text(best), speedup_text(best.speedup), speedup_interval(best.low, best.high), to_loss,
-                       change_text(best.parameter_change),
+                       change_text(best.parameter_change), equal_size_text(best),
                        best.proven() ? "." : "; the interval includes no gain, so measure before you commit to it.",
                        law_text(best), freedom_text(best), other_depth_text(found));
 }

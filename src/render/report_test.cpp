@@ -124,7 +124,7 @@ Report sample() {
                                {{"vocab", 50257, 50264, {1e-3}, 7168}}}};
     Candidate candidate;
     candidate.time = {20e-3};
-    candidate.speedup = 1.1;
+    candidate.speedup = candidate.speedup_at_equal_params = 1.1;
     candidate.low = 1.02;
     candidate.high = 1.2;
     candidate.changed = {"heads 16 -> 8"};
