@@ -1,6 +1,8 @@
 #include "tilewright/answer.h"
 
 #include <algorithm>
+#include <string>
+#include <utility>
 
 namespace tilewright {
 namespace {
