@@ -71,6 +71,8 @@ bool same_chip(const Device& a, const Device& b);
 
 /// How products with quantised weights run here: as asked, or with weights only where the part lacks the units.
 Quantization runs_as(Quantization asked, const Device& device);
+/// The workload in these formats: where units are missing, weights stay as they are and activations in 16 bits.
+Workload as_run(Workload workload, const Device& device);
 
 /// What `auto` means on this device (PyTorch's choice): cuDNN's fused kernel for head sizes that are multiples of 8 up
 /// to 256 on Hopper and later, FlashAttention-2 for other sizes up to 256 and on older parts, the unfused path beyond.

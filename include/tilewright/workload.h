@@ -149,6 +149,9 @@ Quantization quantization_of(const Workload& workload);
 /// in MXFP4, as they are published and as engines run them.
 bool keeps_attention(const Shape& shape, const Workload& workload);
 
+/// The workload with fp8 as the model's checkpoints have it: DeepSeek-V3's and Kimi-K2's are scaled in blocks.
+Workload as_published(const Shape& shape, Workload workload);
+
 /// Bytes of one of the layers' weights as served, and of one element of the KV cache.
 double served_bytes(const Workload& workload);
 double cache_bytes(const Workload& workload);

@@ -101,7 +101,7 @@ Result<ServingCase> ServingRows::case_of(read::CsvCells& cells) {
     const Result<FoundShape> shape = find_shape(model);
     if (!shape) return shape.problems();
     asked.question.shape = shape->file.shape;
-    work = deployed(asked.question.shape, work);
+    work = deployed(asked.question.shape, as_published(asked.question.shape, work));
     const std::string gpu = cells.label("gpu");
     auto device = devices_.find(gpu);
     if (device == devices_.end()) {
@@ -111,6 +111,7 @@ Result<ServingCase> ServingRows::case_of(read::CsvCells& cells) {
     }
     asked.question.device = device->second.device;
     asked.question.profile = device->second.profile;
+    work = as_run(work, asked.question.device);
     cells.adopt(validate(work));
     cells.adopt(validate(asked.question.shape, work));
     if (!cells.clean()) return cells.problems();

@@ -65,7 +65,7 @@ Result<std::vector<Question>> make_questions(const Arguments& arguments, const s
 void take_formats(const Arguments& arguments, const Formats& stored, Question& question);
 
 /// A mode or format that the device lacks is a problem, or a warning that says what it runs as.
-Problems check_formats(const Question& question, const Session& session);
+Problems check_formats(Question& question, const Session& session);
 
 FlagGroup load_flags();  ///< of `plan --phase serve`
 

@@ -130,13 +130,29 @@ Quantization runs_as(Quantization asked, const Device& device) {
     const bool fp8 = device.peak[static_cast<std::size_t>(Precision::Fp8)].has_value();
     const Quantization weights_only =
         stored_bytes(traits_of(asked).weights) < 1.0 ? Quantization::W4A16Mxfp4 : Quantization::Int8Wo;
+    // products of block-scaled operands came with Blackwell; before, TensorRT-LLM runs MXFP4 weights as W4A16
+    // (get_mxfp4_quant_algo in tensorrt_llm/_torch/model_config.py)
+    const bool scaled = asked != Quantization::W4A8Mxfp4Mxfp8 || device.fp4_peak.has_value();
     switch (traits_of(asked).arithmetic) {
         case Arithmetic::Half: return asked;
-        case Arithmetic::Fp8: return fp8 ? asked : weights_only;
+        case Arithmetic::Fp8: return fp8 && scaled ? asked : weights_only;
         case Arithmetic::Int8: return device.int8_peak ? asked : weights_only;
         case Arithmetic::Fp4: return device.fp4_peak ? asked : weights_only;
     }
     return asked;
+}
+
+Workload as_run(Workload workload, const Device& device) {
+    const Quantization asked = quantization_of(workload);
+    if (runs_as(asked, device) == asked) return workload;
+    Formats& formats = workload.formats;
+    if (workload.precision == Precision::Fp8) {
+        formats.weights = formats.weights.value_or(Format::Fp8);
+        const bool bf16 = device.peak[static_cast<std::size_t>(Precision::Bf16)].has_value();
+        workload.precision = bf16 ? Precision::Bf16 : Precision::Fp16;
+    }
+    formats.activations = Format::Bf16;
+    return workload;
 }
 
 // Source: PyTorch 2.11 on an H200 (cuDNN first) and aten/native/transformers/cuda/sdp_utils.cpp.

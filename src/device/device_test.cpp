@@ -90,6 +90,25 @@ void expect_fraction(double value, Architecture architecture) {
     EXPECT_LE(value, 1.0) << name_of(architecture);
 }
 
+TEST(AsRun, WeightsAloneAreNarrowWhereUnitsAreMissing) {
+    Device device = device_of(Architecture::Ampere);
+    device.peak[static_cast<std::size_t>(Precision::Fp8)].reset();
+    Workload work;
+    work.phase = Phase::Decode;
+    work.precision = Precision::Fp8;
+    const Workload run = as_run(work, device);
+    EXPECT_EQ(run.precision, Precision::Fp16) << "this one has no bf16";
+    EXPECT_EQ(quantization_of(run), Quantization::Int8Wo);
+    EXPECT_EQ(served_bytes(run), served_bytes(work));
+    EXPECT_EQ(as_run(run, device), run);
+    device.peak[static_cast<std::size_t>(Precision::Fp8)] = FlopsPerSecond{1e15};
+    EXPECT_EQ(as_run(work, device), work);
+    work.formats = {Format::Mxfp4, Format::Fp8, {}};  // block-scaled units came with those for fp4
+    EXPECT_EQ(quantization_of(as_run(work, device)), Quantization::W4A16Mxfp4);
+    device.fp4_peak = FlopsPerSecond{2e15};
+    EXPECT_EQ(as_run(work, device), work);
+}
+
 TEST(AssumedProfile, IsUsableOnEveryArchitecture) {
     for (const auto& [word, architecture] : names<Architecture>) {
         const Profile profile = assumed_profile(device_of(architecture));

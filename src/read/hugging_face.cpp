@@ -261,7 +261,7 @@ ShapeFile read_hugging_face(const Value& root, Assume assume, Report& report) {
     }
     file.assumed = config.assumed();
     file.places = config.places();
-    file.stored = read_formats(root, file.assumed);
+    file.stored = read_formats(root, file.shape.layers, file.assumed);
     if (nested && !config.has("tie_word_embeddings")) {
         file.shape.tied = outer.flag("tie_word_embeddings", file.shape.tied);
     }

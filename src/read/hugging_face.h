@@ -18,7 +18,7 @@ namespace tilewright::read {
 ShapeFile read_hugging_face(const Value& root, Assume assume, Report& report);
 
 /// By the quantization_config, if there is one.
-Formats read_formats(const Value& root, std::vector<std::string>& assumed);
+Formats read_formats(const Value& root, std::int64_t layers, std::vector<std::string>& assumed);
 
 using Keys = std::initializer_list<std::string_view>;
 

@@ -334,6 +334,7 @@ const Stored stored[] = {
     {R"({"quant_method": "mxfp4", "modules_to_not_convert": ["model.layers.*.self_attn", "lm_head"]})",
      {Format::Mxfp4, {}, {}, false}},
     {R"({"quant_method": "fp8", "modules_to_not_convert": ["model.layers.0.self_attn.q_norm"]})", {Format::Fp8}},
+    {R"({"quant_method": "fp8", "modules_to_not_convert": ["model.layers.0.self_attn.q_proj"]})", {Format::Fp8}},
     {R"({"quant_algo": "NVFP4", "kv_cache_quant_algo": "FP8"})", {Format::Nvfp4, {}, Format::Fp8}},
     {R"({"quant_method": "modelopt", "quant_algo": "FP8", "kv_cache_scheme": {"num_bits": 8, "type": "float"}})",
      {Format::Fp8, {}, Format::Fp8}},

@@ -1,6 +1,11 @@
 // How the weights of a checkpoint are stored, by the quantization_config of its config.json: gptq, awq, fp8,
 // bitsandbytes, compressed-tensors, modelopt, mxfp4 and what vLLM reads besides. Keys are those of each tool's own
 // documentation.
+#include <algorithm>
+#include <cctype>
+#include <iterator>
+#include <set>
+
 #include "quantity/suggest.h"
 #include "read/hugging_face.h"
 
@@ -91,26 +96,40 @@ Formats formats_of(const Value& config, const std::string& method) {
     return {};
 }
 
-/// Whether all of attention is among the modules that are left as they are.
-bool leaves_attention(const Value& config) {
+/// Whether a name of a module means all of attention, and of which layers: empty where it is all of them.
+std::optional<std::string> attention_in(const std::string& name) {
+    constexpr std::string_view attention = "self_attn";
+    const std::size_t at = name.find(attention);
+    if (at == std::string::npos) return std::nullopt;
+    const std::string rest = name.substr(at + attention.size());
+    const bool all = rest.empty() || rest == "*" || rest == ".*" || rest == ".q_proj" || rest == ".qkv_proj";
+    if (!all) return std::nullopt;
+    std::string layer;
+    std::copy_if(name.begin(), name.begin() + static_cast<std::ptrdiff_t>(at), std::back_inserter(layer),
+                 [](unsigned char c) { return std::isdigit(c) != 0; });
+    return layer;
+}
+
+/// Whether attention is among the modules that are left as they are, in most of the layers.
+bool leaves_attention(const Value& config, std::int64_t layers) {
+    std::set<std::string> left;
     for (const char* key : {"modules_to_not_convert", "ignored_layers", "ignore", "exclude_modules", "exclude",
                             "llm_int8_skip_modules"}) {
         const Value* list = config.find(key);
         const Array* modules = list == nullptr ? nullptr : list->as<Array>();
         for (std::size_t i = 0; modules != nullptr && i < modules->size(); ++i) {
             const std::string* name = (*modules)[i].as<std::string>();
-            const std::size_t at = name == nullptr ? std::string::npos : name->find("self_attn");
-            if (at == std::string::npos) continue;
-            const std::string rest = name->substr(at + std::string_view("self_attn").size());
-            if (rest.empty() || rest == "*" || rest == ".*" || rest == ".q_proj" || rest == ".qkv_proj") return true;
+            const std::optional<std::string> layer = name == nullptr ? std::nullopt : attention_in(*name);
+            if (layer && layer->empty()) return true;
+            if (layer) left.insert(*layer);
         }
     }
-    return false;
+    return 2 * static_cast<std::int64_t>(left.size()) > layers;
 }
 
 }  // namespace
 
-Formats read_formats(const Value& root, std::vector<std::string>& assumed) {
+Formats read_formats(const Value& root, std::int64_t layers, std::vector<std::string>& assumed) {
     const Value* config = root.find("quantization_config");
     if (config == nullptr) config = root.find("compression_config");
     if (config == nullptr || config->as<Object>() == nullptr) return {};
@@ -118,7 +137,7 @@ Formats read_formats(const Value& root, std::vector<std::string>& assumed) {
     if (method.empty() && is_there(*config, "quant_algo")) method = "modelopt";
     if (method.empty() && is_there(*config, "config_groups")) method = "compressed-tensors";
     Formats formats = formats_of(*config, method);
-    formats.attention = !formats.weights || !leaves_attention(*config);
+    formats.attention = !formats.weights || !leaves_attention(*config, layers);
     if (formats.weights && is_there(*config, "kv_cache_scheme")) formats.kv = Format::Fp8;
     if (!formats.weights) {
         const std::int64_t bits = whole_of(config, "bits", 0);

@@ -61,6 +61,14 @@ bool keeps_attention(const Shape& shape, const Workload& workload) {
     return quantization_of(workload) != Quantization::None && (experts_only || !workload.formats.attention);
 }
 
+Workload as_published(const Shape& shape, Workload workload) {
+    const bool blocks = shape.family == "deepseek_v3" || shape.family == "kimi_k2";  // weight_block_size of config.json
+    if (!blocks || workload.phase == Phase::Train || weights_of(workload) != Format::Fp8) return workload;
+    workload.formats.weights = Format::Fp8Block;
+    if (workload.precision == Precision::Fp8) workload.precision = Precision::Bf16;
+    return workload;
+}
+
 double served_bytes(const Workload& workload) {
     const Format weights = weights_of(workload);
     return is_quantized(weights) ? stored_bytes(weights) : storage_bytes(workload.precision);
