@@ -165,7 +165,9 @@ struct ServePlan {
     std::int64_t gpus = 1;
     std::int64_t prefill_gpus = 0;  ///< of them, those that only prefill, and how they split; 0: all do both
     std::int64_t prefill_tp = 0;
-    bool within = false;  ///< the limits of latency
+    Workload prompt_layout;           ///< of the GPUs that prefill
+    Seconds decode_time, chunk_time;  ///< of the usual steps of `served`
+    bool within = false;              ///< the limits of latency
     double gpu_s_per_output_token = 0;
     double gpu_s_per_input_token = 0;      ///< that prompts take beside what decodes
     double gpu_s_per_generated_token = 0;  ///< the rest, of tokens generated

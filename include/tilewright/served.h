@@ -15,12 +15,14 @@ struct ServeQuestion {
     Speculation speculation;
     std::optional<double> hour_price;  ///< of one GPU
     std::string cluster;               ///< empty when only a GPU was named
+    std::string model;                 ///< as it was asked for, with what was overridden
 };
 
 struct ServeAnswer {
     Shape shape;
     Device device;
     std::string cluster;
+    std::string model;  ///< as `predict` takes it
     Workload base;
     LoadShape load;
     std::int64_t recorded = 0;  ///< requests that were given one by one

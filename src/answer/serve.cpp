@@ -10,6 +10,7 @@ namespace {
 
 /// Arrivals past which percentiles hardly move, and those without which there are none.
 constexpr double enough_requests = 30000, few_requests = 50;
+constexpr std::int64_t most_planned = 1024;
 
 std::string engines() {
     std::string names;
@@ -31,6 +32,12 @@ Problems check(const ServeQuestion& asked) {
     }
     if (asked.arrivals.empty() && !(load.rate > 0)) {
         refuse("--rate", "no requests arrive", "say how many a second, such as 20, or max for all at once");
+    } else if (asked.arrivals.empty() && !std::isinf(load.rate) && (load.rate < 1e-6 || load.rate > 1e6)) {
+        refuse("--rate", "lies between a millionth and a million", "say 20 for requests a second, or max");
+    }
+    if (asked.space.gpus.value_or(1) > most_planned) {
+        refuse("--gpus", "a load is planned on " + std::to_string(most_planned) + " at most",
+               "plan a share of the load on a share of the GPUs");
     }
     if (load.isl < 1) refuse("--isl", "a prompt has at least 1 token", "say how many, such as 2000");
     if (load.osl < 1) refuse("--osl", "an answer has at least 1 token", "say how many, such as 500");
@@ -73,6 +80,7 @@ Result<ServeAnswer> serve_load(const ServeQuestion& asked) {
     return ServeAnswer{task.shape,
                        asked.question.device,
                        asked.cluster,
+                       asked.model.empty() ? task.shape.name : asked.model,
                        task.base,
                        task.load,
                        static_cast<std::int64_t>(task.arrivals.size()),

@@ -1,6 +1,7 @@
 // `plan --phase serve`: the flags of a load and its limits, and a file of recorded arrivals.
 #include "cli/options.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "cli/files.h"
@@ -138,8 +139,17 @@ Problems check_load_flags(const Arguments& arguments) {
 }
 
 Result<ServeQuestion> serve_question(const Arguments& arguments, Question question) {
-    ServeQuestion asked{
-        std::move(question), {}, {}, {}, {}, {}, arguments.real("--price"), arguments.text("--cluster").value_or("")};
+    ServeQuestion asked{std::move(question),
+                        {},
+                        {},
+                        {},
+                        {},
+                        {},
+                        arguments.real("--price"),
+                        arguments.text("--cluster").value_or(""),
+                        ""};
+    const std::string& name = asked.question.shape.name;
+    asked.model = arguments.operands[0] + name.substr(std::min(name.size(), name.find(" --")));
     Problems problems;
     take_rate(arguments, asked.load, problems);
     take_lengths(arguments, asked.load, problems);
@@ -150,6 +160,12 @@ Result<ServeQuestion> serve_question(const Arguments& arguments, Question questi
     asked.load.prefix_hits = arguments.real("--prefix-hits").value_or(0);
     asked.speculation.drafts = arguments.count("--draft-tokens").value_or(0);
     asked.speculation.acceptance = arguments.real("--acceptance").value_or(0.7);
+    if (arguments.has("--percentile") && !asked.limits.ttft && !asked.limits.tpot) {
+        problems.push_back({"--percentile", 0, "is of limits, and there are none", "say --ttft or --tpot"});
+    }
+    if (arguments.has("--acceptance") && asked.speculation.drafts == 0) {
+        problems.push_back({"--acceptance", 0, "is of drafts, and there are none", "say --draft-tokens 3"});
+    }
     if (asked.hour_price && *asked.hour_price < 0) problems.push_back({"--price", 0, "is negative", "say 2.5"});
     if (const auto path = arguments.text("--arrivals")) {
         if (arguments.has("--rate"))

@@ -3,15 +3,11 @@
 // cache never is.
 #include <algorithm>
 
+#include "tilewright/host.h"
 #include "tilewright/plan.h"
 
 namespace tilewright {
 namespace {
-
-GraphCost price_phase(const Shape& shape, Workload work, Phase phase, const Pricer& pricer) {
-    work.phase = phase;
-    return price(lower(shape, work), pricer);
-}
 
 Bound bound_of_products(const GraphCost& cost) {
     Seconds computing, waiting;
@@ -28,16 +24,15 @@ ServingPoint point_of(const Shape& shape, const Workload& work, const Pricer& pr
     point.tp = work.parallel.tp;
     point.batch = work.batch;
     point.context = work.seq;
-    const GraphCost decode = price_phase(shape, work, Phase::Decode, pricer);
-    point.output_token = decode.sum.time;
-    point.low = decode.sum.low;
-    point.high = decode.sum.high;
+    const GraphCost decode = price(lower(shape, work), pricer);
+    const Seconds waits = scheduler_wait(work);
+    point.output_token = decode.sum.time + waits;
+    point.low = decode.sum.low + waits;
+    point.high = decode.sum.high + waits;
     point.bound = bound_of_products(decode);
     point.tokens_per_s_per_gpu =
         static_cast<double>(work.batch) / point.output_token.value / static_cast<double>(work.parallel.tp);
-    Workload cached = work;
-    cached.phase = Phase::Decode;
-    point.memory = memory(shape, cached, pricer);
+    point.memory = memory(shape, work, pricer);
     point.fits = point.memory.total <= room(pricer.device());
     return point;
 }
@@ -52,7 +47,9 @@ std::int64_t cached_tokens(const ServingPoint& one, const Device& device) {
 /// The points and the limit of one tensor split.
 void add_split(Serving& serving, const Shape& shape, Workload work, const Pricer& pricer, const ServingSpace& space) {
     constexpr std::int64_t most_requests = 1024;
-    const Seconds first_token = price_phase(shape, work, Phase::Prefill, pricer).sum.time;
+    Workload prompt = work;
+    prompt.phase = Phase::Prefill;
+    const Seconds first_token = price(lower(shape, prompt), pricer).sum.time + scheduler_wait(prompt);
     const auto point_at = [&](std::int64_t batch) {
         work.batch = batch;
         ServingPoint point = point_of(shape, work, pricer);
@@ -64,7 +61,8 @@ void add_split(Serving& serving, const Shape& shape, Workload work, const Pricer
     for (std::int64_t batch = first; batch <= (space.batch ? first : most_requests); batch *= 2) {
         const ServingPoint point = point_at(batch);
         if (batch == first) limit.cached_tokens = cached_tokens(point, pricer.device());
-        if (limit.compute_batch == 0 && point.bound == Bound::Compute) limit.compute_batch = batch;
+        const bool stays = limit.compute_batch > 0 && point.bound == Bound::Compute;
+        if (!stays) limit.compute_batch = point.bound == Bound::Compute ? batch : 0;
         if (point.fits) serving.points.push_back(point);
     }
     if (limit.full_batch > 0 && !space.batch && serving.points.back().batch != limit.full_batch) {

@@ -102,6 +102,14 @@ std::string served_words(const ServeAnswer& answer);
 
 /// How the GPUs of one replica are split.
 std::string replica_words(const Parallelism& parallel);
+/// The command lines of `predict` that price a plan's usual steps; empty where it has no such step.
+struct StepFlags {
+    std::string decode, chunk;
+};
+StepFlags step_flags(const ServePlan& plan, const ServeAnswer& answer);
+
+/// Why there is no plan within the limits, and what would be possible; empty where there is one.
+std::string unmet_text(const ServeAnswer& answer);
 
 /// What an output token of the best plan takes, and what that rests on.
 std::vector<std::string> cost_words(const ServePlan& best, const ServeAnswer& answer);

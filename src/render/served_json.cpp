@@ -17,10 +17,19 @@ void write_split(JsonWriter& json, const Parallelism& parallel) {
     json.field("tp", parallel.tp).field("pp", parallel.pp).field("dp", parallel.dp).field("ep", parallel.ep);
 }
 
-void write_step(JsonWriter& json, std::string_view name, const EngineStep& step) {
-    json.key(name).object().field("sequences", step.sequences).field("context_tokens", step.context);
+struct NamedStep {
+    std::string_view name;
+    const EngineStep& step;
+    Seconds time;
+    const std::string& flags;  ///< of `predict`
+};
+
+void write_step(JsonWriter& json, const NamedStep& of) {
+    const EngineStep& step = of.step;
+    json.key(of.name).object().field("sequences", step.sequences).field("context_tokens", step.context);
     json.field("prompts", step.prompts).field("prompt_tokens", step.prompt_tokens);
-    json.field("prompt_cached_tokens", step.prompt_cached).end();
+    json.field("prompt_cached_tokens", step.prompt_cached).field("time_s", of.time.value);
+    json.field("predict", of.flags).end();
 }
 
 void write_plan(JsonWriter& json, const ServePlan& plan, const ServeAnswer& answer) {
@@ -48,8 +57,9 @@ void write_plan(JsonWriter& json, const ServePlan& plan, const ServeAnswer& answ
     }
     json.field("cache_tokens", plan.cache_tokens);
     write_memory(json, plan.memory, answer.device);
-    write_step(json, "decode_step", served.decode_step);
-    write_step(json, "chunk_step", served.chunk_step);
+    const StepFlags flags = step_flags(plan, answer);
+    write_step(json, {"decode_step", served.decode_step, plan.decode_time, flags.decode});
+    write_step(json, {"chunk_step", served.chunk_step, plan.chunk_time, flags.chunk});
     json.field("evidence", name_of(plan.evidence)).end();
 }
 
@@ -68,7 +78,9 @@ std::string served_json(const ServeAnswer& answer) {
     JsonWriter json;
     json.object().field("schema", "tilewright.serve/1").field("shape", answer.shape.name);
     json.field("device", answer.device.name).field("cluster", answer.cluster);
-    json.field("runtime", name_of(answer.base.runtime)).key("load").object();
+    json.field("runtime", name_of(answer.base.runtime));
+    write_formats(json, answer.base);
+    json.key("load").object();
     if (answer.recorded > 0) {
         json.field("recorded_requests", answer.recorded);
     } else {

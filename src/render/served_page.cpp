@@ -21,7 +21,7 @@ std::string plans_html(const ServeAnswer& answer) {
              grouped_text(served.output_tok_s / static_cast<double>(plan.gpus)), time_text({served.ttft_s.p95}),
              time_text({served.tpot_s.p95}), plan.within ? "met" : "missed"});
     }
-    if (rows.empty()) return element("p", "No layout serves this load.");
+    if (rows.empty()) return "";
     return html_table({{"replica"},
                        {"replicas", Align::Right},
                        {"to prefill", Align::Right},
@@ -55,6 +55,9 @@ Chart frontier_chart(const std::vector<FrontierPoint>& frontier) {
                         grouped_text(point.batch), time_text(point.tpot), time_text(point.ttft),
                         grouped_text(point.output_tok_s_gpu)));
     }
+    for (Series& line : chart.series) {
+        if (line.x.size() == 1) line.mark = Mark::Points;  // a line of one point is nothing
+    }
     if (!frontier.empty()) {
         const FrontierPoint &first = frontier.front(), &last = frontier.back();
         chart.description =
@@ -70,6 +73,7 @@ std::string served_html(const ServeAnswer& answer) {
         answer.shape.name + " served on " + (answer.cluster.empty() ? answer.device.name : answer.cluster);
     std::string out = "<article>\n" + element("h1", title) + element("p", served_words(answer));
     std::string ways = plans_html(answer);
+    if (const std::string unmet = unmet_text(answer); !unmet.empty()) ways += element("p", unmet);
     if (!answer.found.plans.empty()) {
         for (const std::string& words : cost_words(answer.found.plans.front(), answer)) ways += element("p", words);
     }

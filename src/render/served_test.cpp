@@ -60,6 +60,10 @@ TEST(Served, TheFrontierIsALineForEachSplit) {
     ASSERT_EQ(chart.series.size(), 1u);
     EXPECT_EQ(chart.series.front().x, (std::vector<double>{1000, 1500}));
     EXPECT_NE(served_html(answer()).find("<svg"), std::string::npos);
+    ServeAnswer missed = answer();
+    missed.found.plans.front().within = false;
+    EXPECT_EQ(served_html(answer()).find("No layout meets"), std::string::npos);
+    EXPECT_NE(served_html(missed).find("No layout meets"), std::string::npos);
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ std::string load_text(const ServeAnswer& answer) {
         text += fmt::format(", {} draft tokens of which {} are accepted", answer.speculation.drafts,
                             percent_text(answer.speculation.acceptance));
     }
-    return text + fmt::format("; {}", name_of(answer.base.runtime));
+    return text + fmt::format("; {}, {}", formats_text(answer.base), name_of(answer.base.runtime));
 }
 
 std::string limits_text(const LatencyLimits& limits) {
@@ -78,14 +78,10 @@ void append_plans(std::string& out, const ServeAnswer& answer, const Style& styl
 
 /// The flags of `predict` that price a step by itself.
 std::string predict_flags(const ServeAnswer& answer, const Workload& work) {
-    std::string text =
-        fmt::format("tilewright predict {} --gpu {} --runtime {} --phase {} --batch {} --seq {}", answer.shape.name,
-                    answer.device.name, name_of(work.runtime), name_of(work.phase), work.batch, work.seq);
-    if (!answer.cluster.empty()) {
-        text = fmt::format("tilewright predict {} --cluster {} --runtime {} --phase {} --batch {} --seq {}",
-                           answer.shape.name, answer.cluster, name_of(work.runtime), name_of(work.phase), work.batch,
-                           work.seq);
-    }
+    const bool one = answer.cluster.empty();
+    std::string text = fmt::format("tilewright predict {} --{} {} --runtime {} --phase {} --batch {} --seq {}",
+                                   answer.model, one ? "gpu" : "cluster", one ? answer.device.name : answer.cluster,
+                                   name_of(work.runtime), name_of(work.phase), work.batch, work.seq);
     if (work.kv_len > 0) text += fmt::format(" --kv-len {}", work.kv_len);
     if (work.prompts.count > 0) {
         text += fmt::format(" --prompts {} --prompt-tokens {} --prompt-cached {}", work.prompts.count,
@@ -105,33 +101,28 @@ std::string predict_flags(const ServeAnswer& answer, const Workload& work) {
     const Formats& formats = work.formats;
     for (const auto& [flag, format] :
          {std::pair{"weights", formats.weights}, {"activations", formats.activations}, {"kv", formats.kv}}) {
-        if (format) text += fmt::format(" --{} {}", flag, name_of(*format));
+        const bool stored = !formats.attention;  // only a checkpoint says so, and predict reads it again
+        if (format && !stored) text += fmt::format(" --{} {}", flag, name_of(*format));
     }
     return text;
 }
 
 void append_steps(std::string& out, const ServePlan& best, const ServeAnswer& answer, const Style& style) {
     out += "\n";
-    if (best.served.decode_step.sequences > 0) {
-        Workload usual = workload_of(best.served.decode_step, best.layout);
-        const std::int64_t drafts = answer.speculation.drafts;
-        if (drafts > 0) {  // several queries of each sequence over its cache
-            usual.phase = Phase::Prefill;
-            usual.kv_len = usual.seq + 1 + drafts;
-            usual.seq = 1 + drafts;
-        }
-        append_paragraph(out, "Its usual step: " + predict_flags(answer, usual), 2, style);
-        if (drafts > 0) {
+    const StepFlags flags = step_flags(best, answer);
+    if (!flags.decode.empty()) {
+        append_paragraph(out, fmt::format("Its usual step, {}: {}", time_text(best.decode_time), flags.decode), 2,
+                         style);
+        if (answer.speculation.drafts > 0) {
             append_paragraph(out,
                              fmt::format("That verifies {} drafts of each sequence; its head is for the last token of "
                                          "each, a step's for all of them, and every draft adds a layer and a head.",
-                                         drafts),
+                                         answer.speculation.drafts),
                              2, style);
         }
     }
-    if (best.served.chunk_step.prompts > 0) {
-        append_paragraph(
-            out, "With prompts: " + predict_flags(answer, workload_of(best.served.chunk_step, best.layout)), 2, style);
+    if (!flags.chunk.empty()) {
+        append_paragraph(out, fmt::format("With prompts, {}: {}", time_text(best.chunk_time), flags.chunk), 2, style);
     }
     if (const std::optional<Engine>& engine = runtime_of(answer.base.runtime).engine;
         engine && engine->step.value > 0) {
@@ -160,9 +151,36 @@ void append_frontier(std::string& out, const std::vector<FrontierPoint>& frontie
     table.append_to(out, style);
 }
 
-/// Why there is no plan within the limits, and what would be possible.
+}  // namespace
+
+std::string replica_words(const Parallelism& p) {
+    std::string text = fmt::format("tp {}", p.tp);
+    if (p.pp > 1) text += fmt::format(" pp {}", p.pp);
+    if (p.ep > 1) text += fmt::format(" ep {}", p.ep);
+    return text;
+}
+
+StepFlags step_flags(const ServePlan& plan, const ServeAnswer& answer) {
+    StepFlags flags;
+    if (plan.served.decode_step.sequences > 0) {
+        Workload usual = workload_of(plan.served.decode_step, plan.layout);
+        const std::int64_t drafts = answer.speculation.drafts;
+        if (drafts > 0) {  // several queries of each sequence over its cache
+            usual.phase = Phase::Prefill;
+            usual.kv_len = usual.seq + 1 + drafts;
+            usual.seq = 1 + drafts;
+        }
+        flags.decode = predict_flags(answer, usual);
+    }
+    if (plan.served.chunk_step.prompts > 0) {
+        flags.chunk = predict_flags(answer, workload_of(plan.served.chunk_step, plan.prompt_layout));
+    }
+    return flags;
+}
+
 std::string unmet_text(const ServeAnswer& answer) {
     const ServeResult& found = answer.found;
+    if (!found.plans.empty() && found.plans.front().within) return "";
     if (found.layouts == 0) return "No split of these GPUs divides the model. Use other --tp, --pp, --dp or --gpus.";
     if (found.layouts == found.too_large) {
         return fmt::format(
@@ -183,15 +201,6 @@ std::string unmet_text(const ServeAnswer& answer) {
                             split_of(found.least_tpot->parallel));
     }
     return text + " Use more GPUs, a lower rate or wider limits.";
-}
-
-}  // namespace
-
-std::string replica_words(const Parallelism& p) {
-    std::string text = fmt::format("tp {}", p.tp);
-    if (p.pp > 1) text += fmt::format(" pp {}", p.pp);
-    if (p.ep > 1) text += fmt::format(" ep {}", p.ep);
-    return text;
 }
 
 std::vector<std::string> cost_words(const ServePlan& best, const ServeAnswer& answer) {
@@ -225,7 +234,7 @@ std::string served_text(const ServeAnswer& answer, const Style& style) {
                      2, style);
     out += "\n";
     if (!found.plans.empty()) append_plans(out, answer, style);
-    if (found.plans.empty() || !found.plans.front().within) append_paragraph(out, unmet_text(answer), 2, style);
+    if (const std::string unmet = unmet_text(answer); !unmet.empty()) append_paragraph(out, unmet, 2, style);
     if (!found.plans.empty()) {
         for (const std::string& words : cost_words(found.plans.front(), answer)) append_paragraph(out, words, 2, style);
         append_steps(out, found.plans.front(), answer, style);

@@ -74,15 +74,20 @@ void write_shape(JsonWriter& json, const Shape& shape, const ParameterCount& par
     if (shape.latent) write_latent(json, *shape.latent);
 }
 
-void write_workload(JsonWriter& json, const Workload& workload) {
-    const Parallelism& parallel = workload.parallel;
-    json.field("phase", name_of(workload.phase)).field("batch", workload.batch).field("seq", workload.seq);
-    json.field("kv_len", workload.kv_len).field("precision", name_of(workload.precision));
+void write_formats(JsonWriter& json, const Workload& workload) {
+    json.field("precision", name_of(workload.precision));
     const Formats& formats = workload.formats;
     for (const auto& [key, format] :
          {std::pair{"weights", formats.weights}, {"activations", formats.activations}, {"kv", formats.kv}}) {
         if (format) json.field(key, name_of(*format));
     }
+}
+
+void write_workload(JsonWriter& json, const Workload& workload) {
+    const Parallelism& parallel = workload.parallel;
+    json.field("phase", name_of(workload.phase)).field("batch", workload.batch).field("seq", workload.seq);
+    json.field("kv_len", workload.kv_len);
+    write_formats(json, workload);
     if (const Prompts& prompts = workload.prompts; prompts.count > 0) {
         json.field("prompts", prompts.count).field("prompt_tokens", prompts.tokens);
         json.field("prompt_cached", prompts.cached);

@@ -8,6 +8,7 @@
 namespace tilewright::render {
 
 void write_shape(JsonWriter& json, const Shape& shape, const ParameterCount& params);
+void write_formats(JsonWriter& json, const Workload& workload);
 void write_workload(JsonWriter& json, const Workload& workload);
 void write_device(JsonWriter& json, const Device& device);
 

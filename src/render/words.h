@@ -12,6 +12,7 @@
 namespace tilewright::render {
 
 /// "train, 4 × 2048 tokens, bf16, compiled, attention auto, sustained clock".
+std::string formats_text(const Workload& workload);  ///< "int4 weights, fp8 cache"
 std::string workload_text(const Workload& workload);
 
 /// "The host bounds this step: the GPU idles 46%." and what helps by how much.

@@ -23,7 +23,7 @@ void trim_frontier(std::vector<FrontierPoint>& points) {
     std::sort(points.begin(), points.end(), [](const FrontierPoint& a, const FrontierPoint& b) {
         return a.tpot != b.tpot ? a.tpot < b.tpot : a.output_tok_s_gpu > b.output_tok_s_gpu;
     });
-    constexpr double more = 1.001;  // throughput that is worth a point
+    constexpr double more = 1.01;  // throughput that is worth a point
     std::vector<FrontierPoint> kept;
     for (const FrontierPoint& point : points) {
         if (kept.empty() || point.output_tok_s_gpu > kept.back().output_tok_s_gpu * more) kept.push_back(point);

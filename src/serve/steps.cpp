@@ -35,8 +35,8 @@ using serving::Sum;
 
 /// Tokens rounded up to sizes whose prices are kept: products compute whole tiles anyway.
 std::int64_t tabulated(std::int64_t tokens) {
-    if (tokens <= 64) return tokens;
-    return round_up(tokens, tokens <= 512 ? 8 : tokens <= 2048 ? 32 : 128);
+    if (tokens <= 128) return tokens;
+    return round_up(tokens, tokens <= 512 ? 4 : tokens <= 2048 ? 16 : tokens <= 4096 ? 32 : 64);
 }
 
 /// Lengths between which prices are interpolated: 0, then 64, and four to each doubling.
@@ -62,13 +62,16 @@ std::size_t place_of(double length) {
     return std::min(places - 2, static_cast<std::size_t>(above - lengths().begin()) - 1);
 }
 
-/// Whether the price depends on what is attended to; writing the cache goes by tokens.
-bool attends(const Op& op) { return op.component == Component::Attention && op.name != "kv append"; }
+/// Whether the price depends on what is attended to; writing the cache goes by tokens, and latent keys and values of a
+/// prompt are expanded with those in the cache.
+bool attends(const Op& op) {
+    return (op.component == Component::Attention && op.name != "kv append") || op.name == "kv up";
+}
 bool in_body(const Op& op) { return op.part != Part::Head && !attends(op); }
 bool in_head(const Op& op) { return op.part == Part::Head; }
 
 /// Place in a table: which part, and up to three sizes of it.
-enum class Which : std::uint64_t { Body, PromptBody, Head, Decode, Prompts };
+enum class Which : std::uint64_t { Body, MixedBody, PromptBody, Head, Decode, Prompts };
 std::uint64_t key_of(Which which, std::int64_t first, std::int64_t second = 0, std::size_t place = 0) {
     const auto bits = [](std::int64_t value) { return static_cast<std::uint64_t>(value); };
     return static_cast<std::uint64_t>(which) | bits(first) << 3 | bits(second) << 30 | std::uint64_t{place} << 56;
@@ -140,11 +143,20 @@ struct StepTable::Parts {
         return sum;
     }
 
-    const Sum& body(std::int64_t tokens, bool decodes) {
+    /// `prompt` of the tokens are of prompts beside those that decode; only latent attention treats them differently.
+    const Sum& body(std::int64_t tokens, Which which, std::int64_t prompt = 0) {
         const std::int64_t size = tabulated(tokens);
-        return recent(0, key_of(decodes ? Which::Body : Which::PromptBody, size), [&] {
+        const bool apart = which == Which::MixedBody && shape.latent;
+        const std::int64_t decodes = apart ? std::min(tabulated(tokens - prompt), size - 1) : size - 1;
+        return recent(0, key_of(which, size, decodes), [&] {
             const std::int64_t prompts = layout.overlap == Overlap::All ? 2 : 1;  // two have halves
-            Sum sum = price(decodes ? decoding(size, 1) : prefilling(prompts, ceil_div(size, prompts), 0), in_body);
+            Workload work =
+                which == Which::PromptBody ? prefilling(prompts, ceil_div(size, prompts), 0) : decoding(size, 1);
+            if (which == Which::MixedBody) {
+                work.batch = decodes;
+                work.prompts = {1, size - decodes, 0};
+            }
+            Sum sum = price(work, in_body);
             sum.add(sends(size));
             return sum;
         });
@@ -185,7 +197,8 @@ struct StepTable::Parts {
     }
 
     void add_prompt_attention(std::int64_t prompts, std::int64_t tokens, double cached, Sum& sum) {
-        const std::int64_t count = tabulated(prompts), each = tabulated(ceil_div(tokens, prompts));
+        const bool halved = layout.overlap == Overlap::All && prompts == 1;  // as two half batches share it
+        const std::int64_t count = halved ? 2 : tabulated(prompts), each = tabulated(ceil_div(tokens, count));
         between(
             cached,
             [&](std::size_t place, std::size_t) -> const Sum& {
@@ -198,7 +211,7 @@ struct StepTable::Parts {
     /// Drafts come from a layer and a head of their own, one token after another.
     void add_drafts(const EngineStep& step, Sum& sum) {
         const double layers = static_cast<double>(shape.layers), drafts = static_cast<double>(speculation.drafts);
-        Sum layer = body(step.sequences, true);
+        Sum layer = body(step.sequences, Which::Body);
         add_decode_attention(step.sequences, step.context, layer);
         sum.add(layer, drafts / layers);
         sum.add(head(step.sequences), drafts);
@@ -214,7 +227,8 @@ struct StepTable::Parts {
     Sum sum_of(const EngineStep& step) {
         const std::int64_t queries = step.sequences > 0 ? 1 + speculation.drafts : 0;
         const std::int64_t tokens = step.sequences * queries + step.prompt_tokens;
-        Sum sum = body(tokens, step.sequences > 0);
+        const Which which = step.sequences == 0 ? Which::PromptBody : step.prompts > 0 ? Which::MixedBody : Which::Body;
+        Sum sum = body(tokens, which, step.prompt_tokens);
         sum.add(head(step.sequences * queries + step.prompts));
         if (queries == 1) add_decode_attention(step.sequences, step.context, sum);
         if (queries > 1) add_prompt_attention(step.sequences, step.sequences * queries, step.context, sum);
