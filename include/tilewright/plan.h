@@ -88,7 +88,7 @@ Step price_step(const Shape& shape, const Workload& workload, const Pricer& pric
 struct PlanSpace {
     std::int64_t gpus = 1;
     std::int64_t global_batch = 1;  ///< sequences of one step
-    std::vector<std::int64_t> tp, pp, cp, ep, micro_batch, virtual_stages;
+    std::vector<std::int64_t> tp, pp, dp, cp, ep, micro_batch, virtual_stages;
     std::vector<int> zero_stage;
     std::vector<Recompute> recompute;
     std::size_t keep = 5;

@@ -395,6 +395,8 @@ def report(
     prefix_hits: float | None = ...,
     draft_tokens: int | None = ...,
     acceptance: float | None = ...,
+    gpus: int | None = ...,
+    price: float | None = ...,
     phase: Literal['train', 'prefill', 'decode', 'serve'] | None = ...,
     batch: int | None = ...,
     seq: int | str | None = ...,

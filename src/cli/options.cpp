@@ -201,6 +201,21 @@ void note_origin(Question& question, const std::string& what, const std::string&
     if (origin != built_in) question.used.push_back(what + " from " + origin);
 }
 
+/// Flags that change nothing of such a step.
+Problems refuse_idle(const Arguments& arguments, const Question& question) {
+    static constexpr const char* of_training[] = {"--recompute", "--master", "--zero", "--virtual-stages"};
+    const bool trains = question.workload.phase == Phase::Train;
+    Problems problems;
+    if (!trains) problems = refuse_flags(arguments, of_training, "when nothing is trained");
+    if (arguments.has("--expert-skew") && (trains || !question.shape.experts)) {
+        problems.push_back({"--expert-skew", 0,
+                            trains ? "is of serving; training is priced with even experts"
+                                   : "a model without experts has none to load",
+                            "leave it out"});
+    }
+    return problems;
+}
+
 void take_shape(const Arguments& arguments, const std::string& name, Question& question, Problems& problems) {
     apply_shape_flags(arguments, question.shape);
     append(problems, placed(validate(question.shape), arguments, name));
@@ -342,6 +357,7 @@ Result<Question> make_question(const Arguments& arguments, const std::string& na
     if (found) take_formats(arguments, found->file.stored, question);
     question.workload.host_scale = host ? host->scale : 1.0;
     append(problems, placed(validate(question.workload), arguments, ""));
+    if (found) append(problems, refuse_idle(arguments, question));
     if (!problems.empty()) return problems;
     if (arguments.has("--runtime"))
         note_origin(question, "runtime " + *arguments.text("--runtime"), arguments.runtime_origin);

@@ -18,6 +18,7 @@ Result<PlanSpace> space_of(const Arguments& arguments, const Workload& base) {
     PlanSpace space;
     fix(arguments, "--tp", space.tp);
     fix(arguments, "--pp", space.pp);
+    fix(arguments, "--dp", space.dp);
     fix(arguments, "--cp", space.cp);
     fix(arguments, "--ep", space.ep);
     fix(arguments, "--batch", space.micro_batch);
@@ -34,7 +35,11 @@ Result<PlanSpace> space_of(const Arguments& arguments, const Workload& base) {
     return space;
 }
 
+constexpr const char* tried_in_plans[] = {"--micro-batches", "--sequence-parallel"};
+
 Result<int> plan_training(const Arguments& arguments, Question question, Session& session) {
+    if (Problems bad = refuse_flags(arguments, tried_in_plans, "in a plan, which finds it by itself"); !bad.empty())
+        return bad;
     const Result<PlanSpace> space = space_of(arguments, question.workload);
     if (!space) return space.problems();
     const auto text = arguments.text("--tokens");

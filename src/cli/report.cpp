@@ -72,8 +72,11 @@ Result<std::string> answer(const Arguments& arguments, const std::vector<Questio
 }  // namespace
 
 std::vector<FlagGroup> report_flags() {
+    FlagGroup load = load_flags();
+    load.flags.push_back({"--gpus", "N", "GPUs to use (as few as will do)", Kind::Count});
+    load.flags.push_back({"--price", "X", "of one GPU-hour", Kind::Real});
     return {device_flags(),
-            load_flags(),
+            load,
             serving_workload_flags(),
             shape_flags(),
             {"Output",
@@ -93,6 +96,10 @@ Result<int> run_report(const Arguments& arguments, Session& session) {
     const Result<std::vector<Question>> questions = make_questions(arguments, shapes, session);
     if (!questions) return questions.problems();
     if (Problems bad = check_load_flags(arguments); !bad.empty()) return bad;
+    static constexpr const char* of_a_load[] = {"--gpus", "--price"};
+    if (Problems bad = serves_load(arguments) ? Problems{} : refuse_flags(arguments, of_a_load, "without a load");
+        !bad.empty())
+        return bad;
     if (Problems bad = serves_load(arguments) ? Problems{} : check_picture(arguments, *questions); !bad.empty())
         return bad;
     const std::string path = place_of(arguments);

@@ -203,6 +203,9 @@ TEST(Plan, FindsTheFastestThatFits) {
     });
     EXPECT_EQ(found.plans[0].step.time.value, least);
     EXPECT_GT(found.priced, 100);
+    const std::int64_t other = found.plans[0].workload.parallel.dp == 2 ? 4 : 2;
+    space.dp = {other};
+    EXPECT_EQ(plan(small_gpt(), {}, space, pricer()).plans.at(0).workload.parallel.dp, other);
 }
 
 TEST(Plan, TriesEveryDivisorOfTheLayersInOrder) {

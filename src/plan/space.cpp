@@ -96,7 +96,8 @@ void for_each_schedule(const Workload& split, const PlanSpace& space, std::int64
     for (std::int64_t pp : chosen(space.pp, divisors(rest))) {
         p.pp = pp;
         p.dp = rest / pp;
-        const bool whole = pp <= layers && rest % pp == 0 && p.dp * p.cp % p.ep == 0;
+        const bool asked = space.dp.empty() || space.dp.front() == p.dp;
+        const bool whole = asked && pp <= layers && rest % pp == 0 && p.dp * p.cp % p.ep == 0;
         if (!whole || space.global_batch % (p.dp * work.batch) != 0) continue;
         work.micro_batches = space.global_batch / (p.dp * work.batch);
         for (std::int64_t stretches : chosen(space.virtual_stages, divisors(std::max<std::int64_t>(1, layers / pp)))) {

@@ -19,7 +19,7 @@ Result<std::vector<Request>> read_arrivals(std::string_view bytes, const std::st
         request.isl = cells.integer("isl", {1, most});
         request.osl = cells.integer("osl", {1, most});
         request.cached = cells.optional_integer("cached", {0, most}).value_or(0);
-        if (request.cached >= request.isl) cells.refuse("cached", "fewer tokens than the prompt has");
+        if (cells.clean() && request.cached >= request.isl) cells.refuse("cached", "fewer tokens than the prompt has");
         if (!cells.clean()) problems.insert(problems.end(), cells.problems().begin(), cells.problems().end());
         load.push_back(request);
     }
