@@ -117,7 +117,10 @@ void Planning::consider(const Workload& work, std::int64_t gpus) {
                                                   StepTable(task_.shape, work, pricer_, task_.speculation),
                                                   fit,
                                                   {}});
-    add_frontier({work, gpus, fit, engine_.chunk}, mean_, layout.table, result_.frontier);
+    const BatchLimits most = group_limits(
+        layout,
+        {task_.space.max_batch.empty() ? fit * work.parallel.pp : task_.space.max_batch.front(), usual_chunk()});
+    add_frontier({work, gpus, std::min(fit, most.max_batch), most.chunk}, mean_, layout.table, result_.frontier);
     add_candidates(layout);
 }
 

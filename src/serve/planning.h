@@ -70,6 +70,7 @@ private:
     void add_splits(std::int64_t prefill_gpus, std::int64_t gpus, std::vector<Split>& splits);
     bool keeps_up(Split& split);
     std::int64_t decode_batch(const Layout& answers) const;
+    std::int64_t usual_chunk() const;
     std::int64_t least_gpus() const;
     Layout* layout_of(std::int64_t tp, std::int64_t gpus);
     void walk_split(Layout& prompts, Layout& answers);

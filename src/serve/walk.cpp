@@ -135,7 +135,12 @@ bool Planning::keeps_up(Split& split) {
 }
 
 std::int64_t Planning::decode_batch(const Layout& answers) const {
-    return std::min<std::int64_t>({answers.cache.requests(longest_), 1024, engine_.chunk});
+    const std::int64_t asked = task_.space.max_batch.empty() ? 1024 : task_.space.max_batch.front();
+    return std::min({answers.cache.requests(longest_), asked, usual_chunk()});
+}
+
+std::int64_t Planning::usual_chunk() const {
+    return task_.space.chunk.empty() ? engine_.chunk : task_.space.chunk.front();
 }
 
 std::int64_t Planning::least_gpus() const {
@@ -166,13 +171,13 @@ void Planning::walk_split(Layout& prompts, Layout& answers) {
     ++result_.simulated;
     const Device& device = pricer_.device();
     const bool near = prompts.gpus + answers.gpus <= device.node_size;
-    const SplitDeployment deployment{{prompts.groups, {8, engine_.chunk}, prompts.cache, task_.limits.percentile},
-                                     {answers.groups, {batch, engine_.chunk}, answers.cache, task_.limits.percentile},
+    const SplitDeployment deployment{{prompts.groups, {8, usual_chunk()}, prompts.cache, task_.limits.percentile},
+                                     {answers.groups, {batch, usual_chunk()}, answers.cache, task_.limits.percentile},
                                      near ? device.link_bandwidth : device.network.bandwidth};
     ServePlan plan;
     plan.layout = answers.work;
     plan.prompt_layout = prompts.work;
-    plan.limits = {batch, engine_.chunk};
+    plan.limits = {batch, usual_chunk()};
     plan.gpus = prompts.gpus + answers.gpus;
     plan.prefill_gpus = prompts.gpus;
     plan.prefill_tp = prompts.work.parallel.tp;
