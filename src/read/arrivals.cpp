@@ -29,6 +29,9 @@ Result<std::vector<Request>> read_arrivals(std::string_view bytes, const std::st
                      [](const Request& a, const Request& b) { return a.arrival < b.arrival; });
     const Seconds first = load.front().arrival;
     for (Request& request : load) request.arrival -= first;
+    constexpr Seconds years{1e8};
+    if (load.back().arrival > years)
+        return Problem{where, 0, "its requests come over more than three years", "give arrival_s in seconds"};
     return load;
 }
 

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "read/files.h"
+
 namespace tilewright::read {
 namespace {
 
@@ -78,6 +80,25 @@ TEST(Csv, MissingColumnsAreAllNamed) {
     ASSERT_EQ(problems.size(), 2u);
     EXPECT_NE(problems[0].fix.find("\"kvheads\""), std::string::npos);
     EXPECT_NE(problems[1].what.find("\"q_len\" is missing"), std::string::npos);
+}
+
+TEST(Arrivals, AreInOrderAndBeginAtZero) {
+    const auto load = read_arrivals("osl,arrival_s,isl,cached\n10,1700000003,100,0\n20,1700000001,200,50\n", "f");
+    ASSERT_TRUE(load.ok());
+    EXPECT_EQ(load->front().isl, 200);
+    EXPECT_EQ(load->front().cached, 50);
+    EXPECT_EQ(load->front().arrival.value, 0.0);
+    EXPECT_EQ(load->back().arrival.value, 2.0);
+}
+
+TEST(Arrivals, WhatNobodyCanSendIsRefusedOnce) {
+    for (const char* rows :
+         {"", "nan,1,1\n", "-1,1,1\n", "0,0,1\n", "0,1,0\n", "0,100000000000,1\n", "0,1,1\n1e300,1,1\n"}) {
+        const auto load = read_arrivals(std::string("arrival_s,isl,osl\n") + rows, "f");
+        ASSERT_FALSE(load.ok()) << rows;
+        EXPECT_EQ(load.problems().size(), 1u) << rows;
+    }
+    EXPECT_FALSE(read_arrivals("arrival_s,isl,osl,cached\n0,5,1,5\n", "f").ok());
 }
 
 }  // namespace
