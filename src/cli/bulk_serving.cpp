@@ -16,7 +16,7 @@ std::optional<RuntimeId> engine_in(std::string words) {
     std::transform(words.begin(), words.end(), words.begin(), [](unsigned char c) { return std::tolower(c); });
     using Known = std::pair<const char*, const char*>;
     for (const auto& [word, runtime] :
-         {Known{"triton", "tensorrt-llm-triton"}, Known{"tensorrt-llm 0.5", "tensorrt-llm-0.9"},
+         {Known{"triton", "tensorrt-llm-triton"}, Known{"tensorrt-llm 0.5", "tensorrt-llm-0.5"},
           Known{"tensorrt-llm 0.7", "tensorrt-llm-0.9"}, Known{"tensorrt-llm 0.9", "tensorrt-llm-0.9"},
           Known{"tensorrt-llm 0.", "tensorrt-llm-0.17"}, Known{"tensorrt", "tensorrt-llm"},
           Known{"trtllm", "tensorrt-llm"}, Known{"sglang 0.4", "sglang-0.4"}, Known{"sglang", "sglang"},
