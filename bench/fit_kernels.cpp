@@ -57,7 +57,7 @@ int fit_attention(const char* name, const char* walk) {
         call.causal = causal != 0;
         call.narrow_cache = fp8 != 0;
         call.writes_cache = true;
-        if (attention_walks[static_cast<std::size_t>(walk_of(call))] != walk) continue;
+        if (attention_walks[static_cast<std::size_t>(walk_of(call, *device))] != walk) continue;
         const auto kin = fitting::mixed(static_cast<std::uint64_t>(heads), static_cast<std::uint64_t>(kv_heads),
                                         static_cast<std::uint64_t>(head));
         seen.push_back({EngineCall(call, *device), us, kin});

@@ -35,11 +35,12 @@ renew() {  # file, section, new rows
     cp "$work/renewed" "$1"
 }
 
-# All devices at once: their rows into the file, their errors to the page and to stderr.
+# As many devices at once as there are processors: their rows into the file, their errors to the page and to stderr.
 fit_all() {  # products or attention, way or walk, where rows come from
     local pair name
     for pair in $known; do
         name=${pair%%:*}
+        while (($(jobs -rp | wc -l) >= $(nproc))); do wait -n; done
         if wanted "$name"; then "$3" "${pair##*:}" "$2" | "$fit" "$1" "$name" "$2" > "$work/row.$name" 2> "$work/error.$name" & fi
     done
     wait
@@ -54,7 +55,7 @@ fit_all() {  # products or attention, way or walk, where rows come from
 }
 
 for way in fp8 fp8_block fp8_static int8_wo int8_sq int4_wo nvfp4; do fit_all products $way rows_of; done
-for walk in prefill prefill_fp8 decode decode_fp8; do fit_all attention $walk calls_of; done
+for walk in prefill prefill_fp8 prefill_triton decode decode_fp8 decode_triton; do fit_all attention $walk calls_of; done
 [[ $devices == "  " ]] || exit 0
 sed '/^| GPU/,$d' "$page" > "$work/page"
 { cat "$work/page"; echo "| GPU | what | points | mean | median | 90th percentile | in the interval | data-sheet roofline |"; echo "|---|---|---|---|---|---|---|---|"; cat "$work/errors"; } > "$work/whole"

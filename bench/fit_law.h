@@ -1,5 +1,5 @@
 // How a law of a few constants is fitted to timed kernels: one constant after another is moved by a factor as long as
-// the mean of |log(predicted / measured)| falls. Whole kin (weight shapes, head configurations) are held out in turn
+// the mean of |predicted / measured - 1| falls. Whole kin (weight shapes, head configurations) are held out in turn
 // to say how far off the law is on what it has not seen, and how wide its intervals must be.
 #pragma once
 
@@ -33,7 +33,7 @@ inline std::uint64_t mixed(std::uint64_t a, std::uint64_t b, std::uint64_t c = 0
 template <class Law, class Case>
 double off(const std::vector<Timed<Case>>& seen, const Law& law) {
     double sum = 0.0;
-    for (const auto& one : seen) sum += std::abs(std::log(time_of(one.what, law).total / one.us));
+    for (const auto& one : seen) sum += std::abs(time_of(one.what, law).total / one.us - 1.0);
     return sum / static_cast<double>(seen.size());
 }
 

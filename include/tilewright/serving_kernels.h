@@ -36,6 +36,7 @@ struct ProductLaw : LawIntervals {
     double short_us = 0.1;
     double between = 1.0;
     double peak = 0.85;
+    double together = 1.0;
     double rows = 8.0;
     double columns = 2.0;
     double block_us = 0.5;
@@ -87,9 +88,11 @@ struct EngineAttentionLaw : LawIntervals {
 
 std::span<const LawField<EngineAttentionLaw>> engine_attention_fields();
 
-/// What is walked: whole prompts, or a cache by single queries; each with keys and values in 16 bits or in fp8.
-enum class AttentionWalk : std::uint8_t { Prefill, PrefillFp8, Decode, DecodeFp8 };
-inline constexpr std::array<std::string_view, 4> attention_walks{"prefill", "prefill_fp8", "decode", "decode_fp8"};
+/// What is walked: whole prompts, or a cache by single queries; each with keys and values in 16 bits or in fp8, and in
+/// fp8 by Triton's kernel, which vLLM takes for head sizes that FlashInfer does not know.
+enum class AttentionWalk : std::uint8_t { Prefill, PrefillFp8, PrefillTriton, Decode, DecodeFp8, DecodeTriton };
+inline constexpr std::array<std::string_view, 6> attention_walks{"prefill", "prefill_fp8", "prefill_triton",
+                                                                 "decode",  "decode_fp8",  "decode_triton"};
 
 /// A law of each kind for one device.
 struct ServingKernels {

@@ -19,10 +19,15 @@ constexpr double key_parts[] = {1, 2, 4, 8, 16, 32, 64, 128};
 
 }  // namespace
 
-AttentionWalk walk_of(const Attention& call) {
-    const bool decode = call.q_len == 1 && call.kv_len > 1;
-    if (decode) return call.narrow_cache && !call.widens_cache ? AttentionWalk::DecodeFp8 : AttentionWalk::Decode;
-    return call.narrow_cache ? AttentionWalk::PrefillFp8 : AttentionWalk::Prefill;
+AttentionWalk walk_of(const Attention& call, const Device& device) {
+    const bool decode = call.q_len == 1;
+    if (!call.narrow_cache || (decode && call.widens_cache))
+        return decode ? AttentionWalk::Decode : AttentionWalk::Prefill;
+    const auto size = call.head_dim;
+    const bool compiled = size == 64 || size == 128 || size == 256 || size == 512;  // FlashInfer's
+    if (!compiled && device.architecture != Architecture::Hopper)
+        return decode ? AttentionWalk::DecodeTriton : AttentionWalk::PrefillTriton;
+    return decode ? AttentionWalk::DecodeFp8 : AttentionWalk::PrefillFp8;
 }
 
 EngineCall::EngineCall(const Attention& call, const Device& device)
@@ -102,7 +107,7 @@ Bound bound_of(const EngineTime& time) {
 }
 
 Cost Pricer::engine(const Attention& call) const {
-    const EngineAttentionLaw& law = serving_of(profile()).attention[static_cast<std::size_t>(walk_of(call))];
+    const EngineAttentionLaw& law = serving_of(profile()).attention[static_cast<std::size_t>(walk_of(call, device()))];
     if (law.flash2) {
         Attention own = call;
         own.backend = AttentionBackend::Flash2;

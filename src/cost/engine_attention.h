@@ -40,6 +40,6 @@ Bound bound_of(const EngineTime& time);
 inline double roofline_us(const EngineCall& call) { return std::max(call.arithmetic_us, call.traffic_us); }
 
 /// By which of the laws a call is priced.
-AttentionWalk walk_of(const Attention& call);
+AttentionWalk walk_of(const Attention& call, const Device& device);
 
 }  // namespace tilewright

@@ -14,14 +14,22 @@ namespace {
 constexpr double step_bytes = 128.0;
 constexpr double largest_tile = 128.0 * 256.0;
 constexpr double ramp_half_us = 3.0;  ///< memory time at which half of the ramp is seen
+constexpr double sets = 6.0;          ///< of A and B that SGLang's timings take in turn
 
-struct TileSize {
-    double m, n;
-};
-constexpr TileSize tile_sizes[] = {{16, 64},  {16, 128},  {16, 256},  {32, 32},  {32, 64},  {32, 128},
-                                   {32, 256}, {64, 32},   {64, 64},   {64, 128}, {64, 256}, {128, 32},
-                                   {128, 64}, {128, 128}, {128, 256}, {256, 32}, {256, 64}, {256, 128}};
+constexpr ProductTile tile_sizes[] = {{16, 64},  {16, 128},  {16, 256},  {32, 32},  {32, 64},  {32, 128},
+                                      {32, 256}, {64, 32},   {64, 64},   {64, 128}, {64, 256}, {128, 32},
+                                      {128, 64}, {128, 128}, {128, 256}, {256, 32}, {256, 64}, {256, 128}};
 constexpr double k_splits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
+
+/// The tile that SGLang takes before Hopper by rows and columns of C (sgl-kernel, sm89_fp8_dispatch_shape).
+ProductTile tabled_tile(double m, double n) {
+    const bool wide = n > 16384.0, narrow = n <= 8192.0;
+    if (m <= 16.0) return {narrow || (wide && m > 1.0) ? 16.0 : 32.0, 64.0};
+    if (m <= 64.0) return {wide ? 16.0 : 32.0, 64.0};
+    if (m <= 128.0) return {wide ? 32.0 : 64.0, 64.0};
+    if (m <= 256.0) return narrow || wide ? ProductTile{128.0, 64.0} : ProductTile{64.0, 128.0};
+    return {128.0, 128.0};
+}
 
 /// The rate of the units that multiply; `runs_as` has made sure that there are some.
 double matrix_rate(const Device& device, Arithmetic arithmetic) {
@@ -49,13 +57,18 @@ QuantizedProduct::QuantizedProduct(const Gemm& gemm, const Device& device)
                  c = m * n * batch * 2;
     const bool as_timed = gemm.reuse == Reuse::Sampled || gemm.reuse == Reuse::Rotated;
     const Reuse reuse = as_timed ? timed_reuse(gemm.quantization) : gemm.reuse;
-    const Traffic traffic = traffic_of(reuse, {a, b, c}, device);
+    Traffic traffic = traffic_of(reuse, {a, b, c}, device);
+    spill_us = std::max(0.0, a - device.l2.value) * us_per_byte;
+    if (gemm.quantization == Quantization::Fp8Static && device.architecture == Architecture::Ada) {
+        chosen = tabled_tile(m, n);
+        spill_us = traffic_of(Reuse::All, {a, 0.0, 0.0}, device).load * us_per_byte;
+        if (as_timed) traffic.load = traffic_of(Reuse::All, {sets * (a + b), 0.0, c}, device).load / sets;
+    }
     step = step_bytes / std::max(activation, 1.0);
     arithmetic_us = 2e6 * m * n * k * batch / matrix_rate(device, traits.arithmetic);
     flop_us = 1e6 * units / matrix_rate(device, traits.arithmetic);
     traffic_us = (traffic.load + traffic.store) * us_per_byte;
     pass_us = 3.0 * m * k * batch * us_per_byte;
-    spill_us = std::max(0.0, a - device.l2.value) * us_per_byte;
     part_us = 8.0 * m * n * batch * us_per_byte;
 }
 
@@ -64,23 +77,29 @@ QuantizedTime time_of(const QuantizedProduct& p, const ProductLaw& law) {
     const double power_of_two = std::exp2(ceil_positive(std::log2(p.m)));
     const double between = p.m == power_of_two ? 1.0 : law.between;
     const double least_rows = std::max(law.least_rows, std::min(law.follows_rows, power_of_two));
+    const bool tabled = p.chosen.m > 0.0;
     QuantizedTime best{};
     double least = HUGE_VAL;
-    for (const TileSize tile : tile_sizes) {
-        if (tile.m < least_rows || tile.n < law.least_columns) continue;
-        const double again = law.reread * p.spill_us * (ceil_positive(p.n / tile.n) - 1.0);
+    for (const ProductTile tile : tile_sizes) {
+        if (tabled ? tile.m != p.chosen.m || tile.n != p.chosen.n : tile.m < least_rows || tile.n < law.least_columns)
+            continue;
+        const double down = ceil_positive(p.m / tile.m), across = ceil_positive(p.n / tile.n);
+        const double at_once = tabled ? std::max(1.0, p.units / down) : 1.0;  // columns of tiles that share what A is
+        const double again = law.reread * p.spill_us * std::max(0.0, across / at_once - 1.0);
         const double memory = (p.traffic_us + again) / law.bandwidth;
-        const double tiles = ceil_positive(p.m / tile.m) * ceil_positive(p.n / tile.n) * p.batch;
+        const double tiles = down * across * p.batch;
+        const double whole = 2.0 * tile.m * tile.n * tiles * p.k * p.flop_us * inverse_units / law.together;
         const double short_of = 1.0 + law.rows / tile.m + law.columns / tile.n;
         const double step = std::max(law.step_us, 2.0 * tile.m * tile.n * p.step * p.flop_us / law.peak * short_of);
         const double block = law.block_us + law.area_us * tile.m * tile.n / largest_tile;
         const double evenly = std::max(memory, between * tiles * p.k / p.step * step * inverse_units);
         for (const double split : k_splits) {
-            const bool pays = split == 1.0 || (split <= law.most_splits && evenly + law.split_us < least &&
+            const bool pays = split == 1.0 || (!tabled && split <= law.most_splits && evenly + law.split_us < least &&
                                                p.step * split < p.k + p.step);
             if (!pays) break;
             const double blocks = tiles * split, waves = ceil_positive(blocks * inverse_units);
-            const double compute = between * waves * (block + ceil_positive(p.k / (p.step * split)) * step);
+            const double busiest = between * waves * (block + ceil_positive(p.k / (p.step * split)) * step);
+            const double compute = std::max(busiest, whole);
             const double parts = split > 1.0 ? law.split_us + law.split_passes * split * p.part_us : 0.0;
             const double total = std::max(compute, memory) + law.exposed * std::min(compute, memory) +
                                  law.fill_us * std::min(1.0, blocks * inverse_units) + parts;

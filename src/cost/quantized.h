@@ -15,6 +15,11 @@ inline Reuse timed_reuse(Quantization way) {
     return plugin ? Reuse::Input : Reuse::Rotated;
 }
 
+/// A tile of C; no rows where a library tries its tiles.
+struct ProductTile {
+    double m = 0.0, n = 0.0;
+};
+
 /// A product as its law sees it, times in microseconds.
 struct QuantizedProduct {
     QuantizedProduct(const Gemm& gemm, const Device& device);
@@ -28,6 +33,7 @@ struct QuantizedProduct {
     double spill_us;       ///< of what L2 cannot hold of A, at the data sheet's bandwidth
     double part_us;        ///< of C written and read in four bytes
     double arithmetic_us;  ///< of all FLOPs on all units
+    ProductTile chosen;    ///< by the library's table
     bool quantizes;
 };
 

@@ -6,7 +6,7 @@ namespace {
 
 constexpr std::string_view us = "us", none = "";
 
-constexpr std::array<LawField<ProductLaw>, 26> of_products{{
+constexpr std::array<LawField<ProductLaw>, 27> of_products{{
     {"launch_us", us, 0.1, 50, &ProductLaw::launch_us, "of the product's kernel"},
     {"quantize_us", us, 0, 50, &ProductLaw::quantize_us, "of the kernels that quantise A, whatever its size"},
     {"quantize_passes", none, 0, 50, &ProductLaw::quantize_passes,
@@ -15,6 +15,8 @@ constexpr std::array<LawField<ProductLaw>, 26> of_products{{
     {"short_us", us, 0, 50, &ProductLaw::short_us, "more where k is no longer than a step"},
     {"between", none, 1, 3, &ProductLaw::between, "slow-down of tiles where A's rows are no power of two"},
     {"peak", none, 0.01, 1, &ProductLaw::peak, "share of the data sheet's rate that a large tile reaches"},
+    {"together", none, 0.01, 1, &ProductLaw::together,
+     "share of it that all units together reach: power bounds the clock"},
     {"rows", none, 0, 1000, &ProductLaw::rows,
      "rows by which a tile is too low to reach it: times 1 + rows / tile rows"},
     {"columns", none, 0, 1000, &ProductLaw::columns, "the same of its columns"},
