@@ -4,6 +4,7 @@ import numpy as np
 
 import solve
 
+EXCHANGED_US = 12.0  # more where tokens are exchanged: from the rows of 2 to 256 GPUs, all devices alike
 QUANTILES = 32  # of the tokens that experts get
 STRAGGLER = 1.5  # of a normal law's expected largest, what the busiest GPU has: from the power-law rows
 HEIGHTS = (8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
@@ -140,14 +141,19 @@ def product(d, sheet, form, width, depth, c, chosen):
 
 
 def law_of(sheet, form, chosen):
-    def of(d):
+    def of(real):
+        d = dict(real)
+        if chosen.startswith("guessed"):  # weights are stored in whole tiles
+            d["k"], d["inner"] = (np.ceil(real[name] / TILE_WIDTH) * TILE_WIDTH for name in ("k", "inner"))
+
         def law(c):
             plain = np.where(d["sides"] == 1, c["plain_us"] * d["topk"] / 8, 0)
             routing = d["arriving"] * (d["topk"] * c["choice_ns"] * 1e-9 + d["k"] * c["token_bytes"] / sheet.bandwidth)
             moved = d["k"] * c["input_bytes"] + d["inner"] * (d["sides"] + 1) * c["inner_bytes"]
-            time = (c["fixed_us"] + plain) * 1e-6 + d["local"] * c["expert_ns"] * 1e-9 + routing + d["pairs"] * moved / sheet.bandwidth
+            exchanged = EXCHANGED_US if "tokens_rank0" in d else 0.0
+            time = (c["fixed_us"] + plain + exchanged) * 1e-6 + d["local"] * c["expert_ns"] * 1e-9 + routing + d["pairs"] * moved / sheet.bandwidth
             up = product(d, sheet, form, d["inner"] * d["sides"], d["k"], c, chosen)
-            return np.maximum(time + up + product(d, sheet, form, d["k"], d["inner"], c, chosen), roofline(d, sheet, form))
+            return np.maximum(time + up + product(d, sheet, form, d["k"], d["inner"], c, chosen), roofline(real, sheet, form))
         return law
     return of
 

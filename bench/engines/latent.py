@@ -11,7 +11,13 @@ DECODE = {"fixed_us": (12, 2, 30), "sequence_ns": (20, 0.01, 1000), "head_ns": (
           "split_keys": (3000, 1, 10000), "join": (3, 1, 10), "overlap": (1.5, 1, 6)}
 STEPS = {"a100-80-sxm": 64.0}  # queries of a tile and keys of a step
 USUAL_STEP = 128.0
-HEAD_BLOCK = 64.0  # heads that one thread block serves over the latent cache
+HEAD_BLOCKS = {"b200": 128.0}  # heads that one thread block multiplies over the latent cache, where there are more than FEW_HEADS
+USUAL_HEAD_BLOCK, FEW_HEADS = 64.0, 32.0
+
+
+def rate(d, sheet):
+    """Of the cache's arithmetic."""
+    return np.where(d["kv_dtype"] == "fp8", sheet.peak("fp8"), sheet.peak("half"))
 
 
 def context_law(sheet):
@@ -21,7 +27,7 @@ def context_law(sheet):
         def law(c):
             tiles = np.ceil(d["m"] / side)
             before = (d["n"] - d["m"]) / side
-            step = side * side * 2 * (d["k"] + d["v_dim"]) / (sheet.peak("half") / sheet.units * c["efficiency"])
+            step = side * side * 2 * (d["k"] + d["v_dim"]) / (rate(d, sheet) / sheet.units * c["efficiency"])
             walked = d["batch"] * d["heads"] * tiles * (before + (tiles + 1) / 2) / sheet.units
             longest = (before + tiles) * c["longest"]
             rounds = np.ceil(d["batch"] * d["heads"] * tiles / sheet.units)
@@ -37,11 +43,12 @@ def decode_law(sheet):
         element = np.where(d["kv_dtype"] == "fp8", 1.0, 2.0)
 
         def law(c):
-            blocks = np.ceil(d["heads"] / HEAD_BLOCK)
-            few = np.where((d["heads"] > 16) & (d["heads"] <= 32), c["few_heads"], 1)
+            block = np.where(d["heads"] > FEW_HEADS, HEAD_BLOCKS.get(sheet.device, USUAL_HEAD_BLOCK), USUAL_HEAD_BLOCK)
+            blocks = np.ceil(d["heads"] / block)
+            few = np.where((d["heads"] > 16) & (d["heads"] <= FEW_HEADS), c["few_heads"], 1)
             keys = d["batch"] * d["n"]
             read = keys * d["k"] * element / (sheet.bandwidth * c["bandwidth"]) * few
-            multiplied = 2 * blocks * HEAD_BLOCK * keys * (d["k"] + d["v_dim"]) / (sheet.peak("half") * c["efficiency"])
+            multiplied = 2 * blocks * block * keys * (d["k"] + d["v_dim"]) / (rate(d, sheet) * c["efficiency"])
             chain = d["n"] * c["chain_ns"] * 1e-9 * np.ceil(d["batch"] * blocks / sheet.units)
             core = (read ** c["join"] + multiplied ** c["join"] + chain ** c["join"]) ** (1 / c["join"])
             entering = d["batch"] * (c["sequence_ns"] + d["heads"] * c["head_ns"]) * 1e-9
@@ -57,7 +64,7 @@ def roofline(d, sheet):
     pairs = np.where(decode, d["n"], d["m"] * d["n"] / 2)
     flops = 2 * d["batch"] * d["heads"] * pairs * (d["k"] + d["v_dim"])
     moved = np.where(decode, d["batch"] * d["n"] * d["k"] * element, d["batch"] * d["m"] * d["heads"] * 2 * (2 * d["k"] + 2 * d["v_dim"]))
-    return np.maximum(flops / sheet.peak("half"), moved / sheet.bandwidth)
+    return np.maximum(flops / rate(d, sheet), moved / sheet.bandwidth)
 
 
 def fit(public, path):
@@ -73,8 +80,8 @@ def fit(public, path):
                 held = solve.held_out(law, starts, d, curves)
                 constants = solve.fit(law, starts, d)
                 error = solve.mean_error(held, times)
-                side = [STEPS.get(device, USUAL_STEP)] if op == "mla_context" else []
-                rows[op].append([device, cache, *side, *constants.values(), *solve.interval(held, times), error, len(times)])
+                size = STEPS.get(device, USUAL_STEP) if op == "mla_context" else HEAD_BLOCKS.get(device, USUAL_HEAD_BLOCK)
+                rows[op].append([device, cache, size, *constants.values(), *solve.interval(held, times), error, len(times)])
                 lines.append([op, device, f"bf16, cache {cache}", len(times), error, float(np.median(np.abs(held / times - 1))),
                               solve.mean_error(roofline(d, sheet), times)])
     write(path, rows)
@@ -86,4 +93,4 @@ def write(path, rows):
              "(A100: 1.0.0). docs/engines.md explains every value. Errors are means with whole curves (heads, batch) held out."]
     solve.write_tables(path, about, [
         ("context", ["device", "cache", "step", *CONTEXT, "low", "high", "error", "samples"], rows["mla_context"]),
-        ("decode", ["device", "cache", *DECODE, "low", "high", "error", "samples"], rows["mla_decode"])])
+        ("decode", ["device", "cache", "block", *DECODE, "low", "high", "error", "samples"], rows["mla_decode"])])

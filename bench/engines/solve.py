@@ -1,5 +1,5 @@
 """What the fits of engines' kernels share: rows of a gzip CSV as arrays, a damped Gauss-Newton fit of positive constants to
-logarithms of times, errors with whole groups of rows left out, and the table that the program reads."""
+times, errors with whole groups of rows left out, and the table that the program reads."""
 import csv
 import gzip
 import os
@@ -13,7 +13,7 @@ SHEETS = {  # units, bytes/s, FLOP/s by arithmetic, link and adapter bytes/s one
     "b200": ("b200_sxm", 148, 8.0e12, {"half": 2250e12, "fp8": 4500e12, "fp4": 9000e12}, 900e9, 50e9, 132120576),
 }
 
-PLACES, ROWS = 4, 2000  # starts that are tried, and rows that a fit looks at
+PLACES, ROWS = 8, 2000  # starts that are tried, and rows that a fit looks at
 
 
 class Sheet:
@@ -47,16 +47,16 @@ def choose(columns, mask):
 
 
 def fit(law_of, starts, columns):
-    """The constants {name: (start, least, most)} of the law `law_of(columns)`, which gives seconds, by least squares of log errors that grow
-    linearly beyond a tenth. Of some places around the start, the one that is best after a few steps is followed."""
+    """The constants {name: (start, least, most)} of the law `law_of(columns)`, which gives seconds, by least squares of relative errors that
+    count linearly beyond a tenth. Of some places around the start, the one that is best after a few steps is followed."""
     names = list(starts)
     start, least, most = (np.log([starts[name][i] for name in names]) for i in range(3))
     rows = np.random.RandomState(3).permutation(len(columns["latency_us"]))[:ROWS]
     columns = choose(columns, rows)
-    law, target = law_of(columns), np.log(columns["latency_us"] * 1e-6)
+    law, times = law_of(columns), columns["latency_us"] * 1e-6
 
     def errors(at):
-        return np.log(law(dict(zip(names, np.exp(at))))) - target
+        return law(dict(zip(names, np.exp(at)))) / times - 1
 
     def loss(residual):
         return np.sum(2 * (np.sqrt(1 + (residual / 0.1) ** 2) - 1))

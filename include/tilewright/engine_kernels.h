@@ -46,13 +46,14 @@ struct ExpertKernel {
 struct LatentContextKernel {
     double step = 128;                                     ///< queries of a tile, keys of a step
     double fixed_us = 13, token_ns = 0.7, head_bytes = 2;  ///< of a call, a token, a number of a head
-    double efficiency = 0.62;                              ///< of the peak along the keys
+    double efficiency = 0.62;                              ///< of the cache's arithmetic along the keys
     double tile_us = 1, longest = 0.8;  ///< of a round of tiles; of the longest tile's walk, what shows
     double join = 1.5;                  ///< exponent by which both walks overlap
     EngineBasis basis{};
 };
 
 struct LatentDecodeKernel {
+    double block = 64;                                      ///< heads multiplied together, of more than 32
     double fixed_us = 12, sequence_ns = 28, head_ns = 1.2;  ///< of a call, a sequence, a head of it
     double efficiency = 0.65, bandwidth = 1;
     double chain_ns = 0.3;                   ///< of one key, where a thread block walks all of a sequence

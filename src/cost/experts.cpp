@@ -18,12 +18,18 @@ constexpr double plain_choices = 8.0;  ///< to which `plain_us` refers
 /// How much higher nine in ten of the timings over 2 to 256 GPUs reach: the busiest one's load is a guess
 /// (docs/engines.md).
 constexpr double exchanged_widening = 1.3;
+constexpr double exchanged_us = 12.0;  ///< more of a call there: sorting what arrived
 
 struct GroupedTile {
     double height, width;
 };
 /// Triton's defaults for few tokens and for many (vllm, fused_moe, get_default_config).
 constexpr GroupedTile few_tokens{16, 32}, many_tokens{64, 64};
+
+/// Libraries that guess their tiles store weights in whole ones.
+double stored(double size, const ExpertKernel& kernel) {
+    return kernel.tiles == ExpertTiles::Guessed ? std::ceil(size / tile_width) * tile_width : size;
+}
 
 struct Rates {
     double units, flops, bandwidth;  ///< of the whole chip, by the data sheet
@@ -110,13 +116,14 @@ Cost Pricer::burst(const ExpertMlp& mlp) const {
     const Rates rates{real(device().units),         rate(traits.arithmetic).value,    device().bandwidth.value,
                       stored_bytes(traits.weights), stored_bytes(traits.activations), device().l2.value};
     const ExpertLoad load = load_of(mlp);
-    const double hidden = real(mlp.hidden), inner = real(mlp.ffn) / real(mlp.tp), sides = mlp.gated ? 2.0 : 1.0;
-
-    const double matrices = (sides + 1.0) * hidden * inner;
+    const double sides = mlp.gated ? 2.0 : 1.0, ffn = real(mlp.ffn) / real(mlp.tp);
+    const double hidden = stored(real(mlp.hidden), kernel), inner = stored(ffn, kernel);
+    const double matrices = (sides + 1.0) * real(mlp.hidden) * ffn;
     const double computed = 2.0 * load.pairs * matrices / rates.flops;
     const double read = load.hit * matrices * rates.weight / rates.bandwidth;
     const double choices = mlp.gated ? 0.0 : kernel.plain_us * real(mlp.active) / plain_choices;
-    const double fixed = (kernel.fixed_us + choices) * 1e-6 + load.local * kernel.expert_ns * 1e-9;
+    const double sorting = mlp.exchanged ? exchanged_us : 0.0;
+    const double fixed = (kernel.fixed_us + choices + sorting) * 1e-6 + load.local * kernel.expert_ns * 1e-9;
     const double routing =
         load.arriving * (real(mlp.active) * kernel.choice_ns * 1e-9 + hidden * kernel.token_bytes / rates.bandwidth);
     const double moved = load.pairs * (hidden * kernel.input_bytes + inner * (sides + 1.0) * kernel.inner_bytes);

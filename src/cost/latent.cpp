@@ -1,5 +1,5 @@
 // The price of latent attention's core. Expanded, thread blocks of 64 or 128 queries walk the keys; absorbed, all heads
-// of a sequence read one latent cache, 64 heads a block, in as many parts as fill the chip where the kernel can split
+// of a sequence read one latent cache, some heads a block, in as many parts as fill the chip where the kernel can split
 // them. Constants: data/engines/latent, docs/engines.md; bench/engines/latent.py fits the same law.
 #include <algorithm>
 #include <cmath>
@@ -10,8 +10,8 @@
 namespace tilewright {
 namespace {
 
-constexpr double head_block = 64.0;   ///< heads that one thread block serves over the latent cache
-constexpr double entering_dim = 576;  ///< numbers of a token to which `head_bytes` refers
+constexpr double head_block = 64.0, few_heads = 32.0;  ///< heads that one thread block multiplies, up to so many
+constexpr double entering_dim = 576;                   ///< numbers of a token to which `head_bytes` refers
 
 /// (a^p + b^p + c^p)^(1/p), without overflow.
 double joined(double power, double a, double b, double c = 0.0) {
@@ -51,12 +51,12 @@ Cost expanded(const LatentAttention& call, const LatentContextKernel& kernel, co
 }
 
 Cost absorbed(const LatentAttention& call, const LatentDecodeKernel& kernel, const LatentSizes& s) {
-    const double blocks = std::ceil(s.heads / head_block);
-    const double few = s.heads > 16.0 && s.heads <= 32.0 ? kernel.few_heads : 1.0;
+    const double block = s.heads > few_heads ? kernel.block : head_block, blocks = std::ceil(s.heads / block);
+    const double few = s.heads > 16.0 && s.heads <= few_heads ? kernel.few_heads : 1.0;
     const double keys = s.batch * s.keys, dim = real(call.head_dim), wide = dim + real(call.v_dim);
     const double ideal_read = keys * dim * s.element / s.bandwidth;
     const double read = ideal_read / kernel.bandwidth * few;
-    const double multiplied = 2.0 * blocks * head_block * keys * s.queries * wide / (s.rate * kernel.efficiency);
+    const double multiplied = 2.0 * blocks * block * keys * s.queries * wide / (s.rate * kernel.efficiency);
     const double chain = s.keys * kernel.chain_ns * 1e-9 * std::ceil(s.batch * blocks / s.units);
     const double core = joined(kernel.join, read, multiplied, chain);
     const double entering = s.batch * s.queries * (kernel.sequence_ns + s.heads * kernel.head_ns) * 1e-9;
@@ -70,17 +70,18 @@ Cost absorbed(const LatentAttention& call, const LatentDecodeKernel& kernel, con
 }  // namespace
 
 Cost Pricer::burst(const LatentAttention& call) const {
-    const std::size_t cache = call.narrow_cache ? 1 : 0;
+    const bool fp8 = call.narrow_cache && device().peak[static_cast<std::size_t>(Precision::Fp8)];
+    const std::size_t cache = fp8 ? 1 : 0;
     const LatentSizes sizes{real(call.batch),         real(call.heads),
                             real(call.q_len),         real(call.kv_len),
-                            real(device().units),     peak(Precision::Bf16).value,
+                            real(device().units),     peak(fp8 ? Precision::Fp8 : Precision::Bf16).value,
                             device().bandwidth.value, call.narrow_cache ? 1.0 : 2.0};
     Cost cost = call.absorbed ? absorbed(call, profile().engines.decode[cache], sizes)
                               : expanded(call, profile().engines.context[cache], sizes);
     Op op;
     op.work = call;
     const double moved = (bytes_read(op) + bytes_written(op)).value / sizes.bandwidth;
-    cost.energy_j = energy_of(Precision::Bf16, flops(op).value / sizes.rate, moved);
+    cost.energy_j = energy_of(fp8 ? Precision::Fp8 : Precision::Bf16, flops(op).value / sizes.rate, moved);
     return cost;
 }
 

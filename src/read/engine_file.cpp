@@ -174,7 +174,7 @@ void add_latent(EngineKernels& engines, const Device& device) {
             take(*context, c.step, c.fixed_us, c.token_ns, c.head_bytes, c.efficiency, c.tile_us, c.longest, c.join);
         const std::optional<FoundRow> decode = find_rows("decode", device, matches);
         LatentDecodeKernel& d = engines.decode[cache];
-        d.basis = take(*decode, d.fixed_us, d.sequence_ns, d.head_ns, d.efficiency, d.bandwidth, d.chain_ns,
+        d.basis = take(*decode, d.block, d.fixed_us, d.sequence_ns, d.head_ns, d.efficiency, d.bandwidth, d.chain_ns,
                        d.few_heads, d.split_us, d.split_keys, d.join, d.overlap);
     }
 }
