@@ -32,6 +32,14 @@ constexpr Column expert_format = [] {
     return column;
 }();
 
+/// The names of a list's entries.
+template <const auto& List>
+constexpr auto names_in = [] {
+    std::array<std::string_view, List.size()> words{};
+    for (std::size_t i = 0; i < words.size(); ++i) words[i] = List[i].name;
+    return words;
+}();
+
 struct Distribution {
     std::string_view name;
     double skew;
@@ -43,19 +51,13 @@ constexpr std::array<Distribution, 6> distributions{{{"balanced", 0.0, false},
                                                      {"power_law_1.01_eplb", 1.01, true},
                                                      {"power_law_1.2_eplb", 1.2, true},
                                                      {"balanced_eplb", 0.0, true}}};
-constexpr auto distribution_words = [] {
-    std::array<std::string_view, distributions.size()> words{};
-    for (std::size_t i = 0; i < words.size(); ++i) words[i] = distributions[i].name;
-    return words;
-}();
-
 constexpr Column distribution_column = [] {
     Column column;
     column.name = "distribution";
     column.type = ColumnType::Word;
     column.fallback = "balanced";
     column.help = "of tokens over experts: the same for each, or by a power law; `_eplb`: with a load balancer";
-    column.words = distribution_words;
+    column.words = names_in<distributions>;
     column.set = [](Described& d, double value) {
         const Distribution& chosen = distributions[static_cast<std::size_t>(value)];
         ExpertMlp& mlp = std::get<ExpertMlp>(d.work);
@@ -90,6 +92,36 @@ constexpr Column expert_op = [] {
     return column;
 }();
 
+struct ExpertKernelName {
+    std::string_view name;
+    ExpertLibrary library;
+};
+constexpr std::array<ExpertKernelName, 9> expert_kernels{
+    {{"usual", ExpertLibrary::Usual},
+     {"moe_torch_flow", ExpertLibrary::TensorRt},
+     {"moe_torch_flow_cutlass", ExpertLibrary::TensorRt},
+     {"moe_torch_flow_nongated", ExpertLibrary::TensorRt},
+     {"sglang_fused_moe_triton", ExpertLibrary::SgLang},
+     {"sglang_marlin_moe", ExpertLibrary::SgLang},
+     {"vllm_compressedtensorsw4a4nvfp4moe_flashinfer_trtllm_trtllmnvfp4expertsmonolithic", ExpertLibrary::Vllm},
+     {"vllm_compressedtensorsw4a4nvfp4moe_flashinfer_trtllm_trtllmnvfp4expertsmodular", ExpertLibrary::Vllm},
+     // TensorRT-LLM's kernels, which vLLM has from FlashInfer
+     {"vllm_compressedtensorsw4a4nvfp4moe_flashinfer_cutlass_flashinferexperts", ExpertLibrary::TensorRt}}};
+constexpr Column expert_kernel = [] {
+    Column column;
+    column.name = "kernel";
+    column.type = ColumnType::Word;
+    column.fallback = "usual";
+    column.help = "which of them, before `source`; other words are passed over";
+    column.words = names_in<expert_kernels>;
+    column.set = [](Described& d, double value) {
+        const ExpertLibrary library = expert_kernels[static_cast<std::size_t>(value)].library;
+        if (library != ExpertLibrary::Usual) std::get<ExpertMlp>(d.work).library = library;
+    };
+    column.get = [](const Described&) { return 0.0; };
+    return column;
+}();
+
 constexpr std::array moe_columns = {
     expert_op,
     expert_format,
@@ -104,6 +136,7 @@ constexpr std::array moe_columns = {
     flag<&ExpertMlp::gated>({"gated", "", "1", "1: three matrices; 0: two"}),
     lenient(word<ExpertLibrary, &ExpertMlp::library>(
         {"source", "", "usual", "whose kernels, where the device's table has several; other words are passed over"})),
+    lenient(expert_kernel),
     count<&ExpertMlp::slots>({"slots", "", "0", "experts and their copies; 0: no copies"}, 0),
     count<&ExpertMlp::arriving>(
         {"tokens_rank0", "tokens", "0", "that reach the busiest GPU; 0: as the distribution says"}, 0),
