@@ -31,13 +31,12 @@ attention() {
         }'
 }
 
-# Collectives of NCCL, and in the serving engines' own kernels ("direct") where they were captured in a graph.
+# Collectives of NCCL, and in the serving engines' own kernels where they were captured in a graph.
 collectives() {
     zcat "$1" | awk -F, -v OFS=, '
         NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; print "kind,ranks,bytes,library,latency_us"; next }
         { kind = $at["op"]; sub("alltoall", "all_to_all", kind); kernel = $at["kernel"] }
-        kernel == "NCCL" { print kind, $at["batch"], $at["bytes"], "nccl", $at["latency_us"] }
-        kernel ~ /graph|TRTLLM/ { print kind, $at["batch"], $at["bytes"], "direct", $at["latency_us"] }'
+        kernel ~ /NCCL|graph|TRTLLM/ { print kind, $at["batch"], $at["bytes"], kernel, $at["latency_us"] }'
 }
 
 # What a public GPU has: products, attention, and collectives within a node where its server says something of the GPU.

@@ -145,6 +145,7 @@ struct Collective {
     std::int64_t stride = 1;  ///< ranks are this many GPUs apart, which decides how many share a node
     bool direct = false;      ///< by a serving engine's own all-reduce kernel where that is faster than the library
     bool eager = false;       ///< with `direct`: launched outside a graph, through a copy into the engine's buffer
+    bool vllm = false;        ///< with `direct`: vLLM's kernel
 
     friend bool operator==(const Collective&, const Collective&) = default;
 };

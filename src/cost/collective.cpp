@@ -13,9 +13,9 @@ namespace {
 /// Of a ring's rate, what a tree reaches: its inner ranks receive from two children (NCCL 2.4, double binary trees).
 constexpr double tree_fraction = 0.9;
 
-/// Outside a graph an engine's all-reduce takes the host this long, and copies its operand into a shared buffer first:
-/// vLLM 20 us, SGLang 30 us, 10 to 20% (aiconfigurator, Hopper and Blackwell).
-constexpr double eager_host = 25e-6, eager_copy = 1.14;
+/// Outside a graph an engine's all-reduce takes the host this long, and copies its operand into a shared buffer first;
+/// vLLM's kernel takes longer than others' in a graph, though not on an A100 (aiconfigurator's, Hopper and Blackwell).
+constexpr double eager_host = 30e-6, vllm_host = 21e-6, eager_copy = 1.14, vllm_more = 2e-6;
 
 /// Where the ranks are.
 struct Places {
@@ -138,8 +138,10 @@ Cost Pricer::burst(const Collective& collective) const {
         explanation.reach(Term::Roofline, way.ideal);
         explanation.reach(Term::Memory, way.moved);
         explanation.reach(Term::Occupancy, way.moved + way.latency);
-        explanation.reach(Term::Launch, way.time());
-        if (collective.eager) explanation.reach(Term::Launch, std::max(eager_host, eager_copy * way.time()));
+        const bool later = collective.vllm && device().architecture >= Architecture::Hopper;
+        const double own = way.time() + (later ? vllm_more : 0.0);
+        const double host = collective.vllm ? vllm_host : eager_host;
+        explanation.reach(Term::Launch, collective.eager ? std::max(host, eager_copy * own) : own);
     }
     const Evidence network = profile().collective.far_samples > 0.0 ? Evidence::Fitted : Evidence::Assumed;
     const Evidence evidence = far ? network : profile().collective_evidence;

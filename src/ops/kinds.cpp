@@ -143,11 +143,13 @@ void set_library(Described& d, double value) {
     Collective& collective = std::get<Collective>(d.work);
     collective.direct = word != "nccl" && word != "NCCL";
     collective.eager = word.ends_with("eager");
+    collective.vllm = word.starts_with("vLLM");
 }
 
 double get_library(const Described& d) {
     const Collective& collective = std::get<Collective>(d.work);
-    return collective.eager ? 6.0 : collective.direct ? 1.0 : 0.0;
+    const double of_vllm = collective.vllm ? 1.0 : 0.0;
+    return collective.eager ? 6.0 + of_vllm : collective.vllm ? 5.0 : collective.direct ? 1.0 : 0.0;
 }
 
 constexpr std::array collective_columns = {
