@@ -21,7 +21,7 @@ constexpr ProductTile tile_sizes[] = {{16, 64},  {16, 128},  {16, 256},  {32, 32
                                       {128, 64}, {128, 128}, {128, 256}, {256, 32}, {256, 64}, {256, 128}};
 constexpr double k_splits[] = {1, 2, 3, 4, 6, 8, 12, 16, 24, 32};
 
-/// The tile that SGLang takes before Hopper by rows and columns of C (sgl-kernel, sm89_fp8_dispatch_shape).
+/// The tile that SGLang takes on Ada by rows and columns of C (sgl-kernel, sm89_fp8_dispatch_shape).
 ProductTile tabled_tile(double m, double n) {
     const bool wide = n > 16384.0, narrow = n <= 8192.0;
     if (m <= 16.0) return {narrow || (wide && m > 1.0) ? 16.0 : 32.0, 64.0};
@@ -84,7 +84,7 @@ QuantizedTime time_of(const QuantizedProduct& p, const ProductLaw& law) {
         if (tabled ? tile.m != p.chosen.m || tile.n != p.chosen.n : tile.m < least_rows || tile.n < law.least_columns)
             continue;
         const double down = ceil_positive(p.m / tile.m), across = ceil_positive(p.n / tile.n);
-        const double at_once = tabled ? std::max(1.0, p.units / down) : 1.0;  // columns of tiles that share what A is
+        const double at_once = tabled ? std::max(1.0, p.units / down) : 1.0;  // columns of tiles that read A together
         const double again = law.reread * p.spill_us * std::max(0.0, across / at_once - 1.0);
         const double memory = (p.traffic_us + again) / law.bandwidth;
         const double tiles = down * across * p.batch;
@@ -110,7 +110,7 @@ QuantizedTime time_of(const QuantizedProduct& p, const ProductLaw& law) {
         }
     }
     const double memory = p.traffic_us / law.bandwidth;
-    if (p.m <= law.vector_rows) {
+    if (!tabled && p.m <= law.vector_rows) {
         const double compute = p.arithmetic_us / law.vector;
         const double total = std::max(compute, memory) + law.exposed * std::min(compute, memory) + law.vector_us;
         if (total < least) {

@@ -46,6 +46,36 @@ TEST(QuantizedProduct, ReadsFewerBytesFaster) {
     EXPECT_LT(int4, 0.65 * int8);
 }
 
+TEST(QuantizedProduct, TakesTheTileOfSglangsTableOnAda) {
+    Device ada = h200();
+    ada.architecture = Architecture::Ada;
+    const Pricer pricer(ada, assumed_profile(ada));
+    const auto tile = [&](std::int64_t m, std::int64_t n) {
+        const Cost cost = pricer.price(quantized_gemm(Quantization::Fp8Static, m, n, 4096));
+        EXPECT_EQ(cost.split_k, 1);
+        return std::pair(cost.tile_m, cost.tile_n);
+    };
+    EXPECT_EQ(tile(1, 4096), std::pair(16, 64));
+    EXPECT_EQ(tile(16, 12288), std::pair(32, 64));
+    EXPECT_EQ(tile(128, 4096), std::pair(64, 64));
+    EXPECT_EQ(tile(256, 12288), std::pair(64, 128));
+    EXPECT_EQ(tile(257, 4096), std::pair(128, 128));
+}
+
+TEST(EngineAttention, IsTritonsOverAnFp8CacheOfHeadsThatFlashInferDoesNotKnow) {
+    Device blackwell = h200();
+    blackwell.architecture = Architecture::Blackwell;
+    Attention call{.batch = 1, .heads = 8, .kv_heads = 8, .q_len = 512, .kv_len = 512, .head_dim = 192};
+    EXPECT_EQ(walk_of(call, blackwell), AttentionWalk::Prefill);
+    call.narrow_cache = true;
+    EXPECT_EQ(walk_of(call, blackwell), AttentionWalk::PrefillTriton);
+    EXPECT_EQ(walk_of(call, h200()), AttentionWalk::PrefillFp8);
+    call.q_len = 1;
+    EXPECT_EQ(walk_of(call, blackwell), AttentionWalk::DecodeTriton);
+    call.head_dim = 128;
+    EXPECT_EQ(walk_of(call, blackwell), AttentionWalk::DecodeFp8);
+}
+
 TEST(QuantizedProduct, RunsWithWeightsAloneWhereUnitsAreMissing) {
     EXPECT_EQ(runs_as(Quantization::Nvfp4, h200()), Quantization::W4A16Mxfp4);
     EXPECT_EQ(runs_as(Quantization::Fp8, h200()), Quantization::Fp8);
