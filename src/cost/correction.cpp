@@ -110,7 +110,8 @@ Cost Pricer::burst(const Gemm& gemm) const {
     if (gemm.quantization != Quantization::None) return quantized(gemm);
     if (by_law(gemm)) {
         Gemm given = gemm;
-        given.quantization = Quantization::Fp8Static;
+        const bool sglangs = device().architecture == Architecture::Ada;  // which training does not run
+        given.quantization = sglangs ? Quantization::Fp8 : Quantization::Fp8Static;
         return quantized(given);
     }
     Cost cost = physics(gemm);
