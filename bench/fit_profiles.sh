@@ -3,8 +3,12 @@
 # timings (a folder of gzip CSV with columns op, dtype, m, n, k, batch, latency_us and, for the paper's sweeps, layout; for attention also heads,
 # kv_heads, kv_dtype, window, with m queries, n keys, k the head size). Relatives come before the GPUs that start from their profiles,
 # and the program must be built again between the two.
+# fit_profiles.sh TILEWRIGHT PUBLIC choices [DEVICE…]: only which kernels the library chooses (fit_choices, built beside the program), on top of the
+# profiles as they are. This is how those that ship got theirs; a fit of public samples learns it besides.
 set -euo pipefail
-program=$1 public=$2 devices=" ${*:3} "
+program=$1 public=$2 only=""
+if [[ ${3:-} == choices ]]; then only=choices && set -- "$1" "$2" "${@:4}"; fi
+devices=" ${*:3} "
 profiles=$(dirname "$0")/../data/profiles
 samples=$(dirname "$0")/../data/samples
 work=$(mktemp -d)
@@ -55,6 +59,22 @@ paper_samples() {
     products "paper_$1_fp16" fp16 all 1 > "$work/paper_$1.csv"
     echo "$work/paper_$1.csv"
 }
+
+# The H200's own samples come first; what others timed of it teaches its profile no more than their choices.
+if [[ $only == choices ]]; then
+    while read -r device table logs; do
+        wanted "$device" || continue
+        products "gemm_$table" bf16 rotated 0 > "$work/gemm_$table.csv"
+        "$(dirname "$program")/fit_choices" "$device" "$profiles/$device.toml" "$work/gemm_$table.csv" ${logs:+$(paper_samples "$logs")}
+    done <<< "h200 h200_sxm
+a100-80-sxm a100_sxm a100
+b200 b200_sxm
+rtx-pro-6000 rtx_pro_6000_server
+h100-sxm h100_sxm
+b300 b300_sxm
+l40s l40s"
+    exit
+fi
 
 fit() {  # device, source, files of samples…
     "$program" fit --device "$1" --source "$2" -o "$profiles/$1.toml" "${@:3}"

@@ -1,6 +1,6 @@
 // What physics leaves over, learnt from samples: a sum of small decision trees over the kernel's sizes, applied to the
 // physical price as a bounded factor. The trees rise with every size, so a bigger kernel never becomes cheaper through
-// them.
+// them; but for a few percent that a library's choice among its kernels is worth, which go either way.
 #pragma once
 
 #include <algorithm>
@@ -16,9 +16,10 @@
 namespace tilewright {
 
 /// What the trees of a product see of it: first the features that rise with a size, then those that do not change when
-/// a size grows by whole tiles (src/cost/correction.cpp).
-inline constexpr std::size_t rising_features = 18;
+/// a size grows by whole tiles (src/cost/correction.cpp). Trees of choices see the physical time besides.
+inline constexpr std::size_t rising_features = 18, first_waves = 12;  ///< the last of them count waves
 inline constexpr std::size_t gemm_feature_count = rising_features + 9;
+inline constexpr std::size_t choice_feature_count = gemm_feature_count + 1;
 
 /// A complete binary tree of depth four: node i goes on to 2i+1 when its feature is at most the threshold, else to
 /// 2i+2.
@@ -113,6 +114,12 @@ struct Correction {
     double of_batches = 1.0;  ///< 0: of single products only, a batch is then priced by physics
     std::vector<Tree> trees;  ///< of the knots in turn, as many of each
 
+    /// What the library's choice of a kernel does to one size and not to the next, of single products as linear layers
+    /// have them: a price is within half of `largest_fall` of one that never falls.
+    static constexpr double largest_fall = 0.1;
+    std::vector<Tree> choices{};
+    double of_others = 0.0;  ///< 1: choices are of products timed by others (Reuse::Rotated), beside our own samples
+
     double place(double physics_s) const { return Knots{first_s, knots}.place(physics_s); }
 
     double factor(double physics_s, std::span<const float> features) const {
@@ -133,6 +140,20 @@ struct Correction {
         }
         here = std::clamp(here, -limit, limit);
         return std::exp(here + share * (std::clamp(next, -limit, limit) - here));
+    }
+
+    /// What choices do besides.
+    double choice(std::span<const float> features) const {
+        static const double most = -0.5 * std::log1p(-largest_fall);
+        constexpr std::size_t at_once = 8;
+        float sum = 0.0F;
+        std::size_t i = 0;
+        for (std::array<const Tree*, at_once> some{}; i + at_once <= choices.size(); i += at_once) {
+            for (std::size_t j = 0; j < at_once; ++j) some[j] = &choices[i + j];
+            for (const float leaf : Tree::at(some, features)) sum += leaf;
+        }
+        for (; i < choices.size(); ++i) sum += choices[i].at(features);
+        return std::exp(std::clamp(static_cast<double>(sum), -most, most));
     }
 };
 

@@ -27,7 +27,7 @@ Precision kind_of(Precision precision, const Profile& profile) {
 
 }  // namespace
 
-GemmFeatures gemm_features(const Gemm& gemm, const Pricer& pricer) {
+GemmFeatures gemm_features(const Gemm& gemm, const Pricer& pricer, double physics_s) {
     const double m = static_cast<double>(gemm.m), n = static_cast<double>(gemm.n), k = static_cast<double>(gemm.k);
     const double inverse_units = 1.0 / static_cast<double>(pricer.device().units);
     const double batch = static_cast<double>(gemm.batch);
@@ -61,7 +61,14 @@ GemmFeatures gemm_features(const Gemm& gemm, const Pricer& pricer) {
     features[at++] = static_cast<float>(kind_of(gemm.precision, pricer.profile()));
     features[at++] = static_cast<float>(family_of(gemm));
     features[at++] = gemm.batch > 1 ? 1.0F : 0.0F;
+    features[at++] = static_cast<float>(physics_s * 1e6);
     return features;
+}
+
+bool has_choices(const Gemm& gemm, const Profile& profile) {
+    const bool of_others = profile.gemm_corrections[0].of_others > 0.0;
+    const bool linear = gemm.layout == Layout::TN && gemm.batch <= 1 && element_bytes(gemm.precision) == 2;
+    return linear && !has_narrow_rows(gemm) && (!of_others || gemm.reuse == Reuse::Rotated);
 }
 
 StreamFeatures stream_features(const Stream& stream) {
@@ -82,7 +89,11 @@ double Pricer::learnt_time(const Gemm& gemm, const Physics& physics) const {
     const Correction& correction = profile().gemm_corrections[has_narrow_rows(gemm) ? 1 : 0];
     const bool learnt = !correction.trees.empty() && (gemm.batch <= 1 || correction.of_batches > 0.0);
     double time = physics.time;
-    if (learnt) time *= correction.factor(time, gemm_features(gemm, *this));
+    if (learnt) {
+        const GemmFeatures features = gemm_features(gemm, *this, time);
+        time *= correction.factor(time, features);
+        if (!correction.choices.empty() && has_choices(gemm, profile())) time *= correction.choice(features);
+    }
     if (gemm.batch > 1) {
         Gemm fewer = gemm;
         fewer.batch = learnt ? ceil_div(gemm.batch, 2) : 1;

@@ -57,5 +57,21 @@ TEST(Correction, IsReadBetweenItsKnots) {
     }
 }
 
+TEST(Correction, ChoicesTogetherStayWithinHalfTheLargestFall) {
+    Draw draw;
+    for (const std::size_t count : {0U, 1U, 8U, 13U, 40U}) {
+        Correction correction;
+        for (std::size_t i = 0; i < count; ++i) correction.choices.push_back(any_tree(draw));
+        for (int i = 0; i < 50; ++i) {
+            const Features features{draw(100.0F), draw(100.0F), draw(100.0F), 0.0F};
+            float sum = 0.0F;
+            for (const Tree& tree : correction.choices) sum += leaf_of(tree, features);
+            const double most = std::sqrt(1.0 / (1.0 - Correction::largest_fall));
+            EXPECT_NEAR(correction.choice(features), std::clamp(std::exp(static_cast<double>(sum)), 1.0 / most, most),
+                        1e-6);
+        }
+    }
+}
+
 }  // namespace
 }  // namespace tilewright

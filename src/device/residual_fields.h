@@ -74,6 +74,10 @@ void visit_correction(std::string_view name, Correction& correction, Visitor& vi
         visit.number({"offset", no_unit, any, "logarithm of what is left over everywhere"}, correction.offset);
         visit.number({"of_batches", no_unit, up_to_one, "0: of single products only"}, correction.of_batches);
         visit.trees("trees", correction.trees, gemm_feature_count);
+        if (!visit.has("choices", !correction.choices.empty())) return;
+        visit.number({"of_others", no_unit, up_to_one, "1: choices are of products that others timed"},
+                     correction.of_others);
+        visit.trees("choices", correction.choices, choice_feature_count);
     });
 }
 

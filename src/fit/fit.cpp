@@ -85,6 +85,7 @@ Profile learn(const Observations& seen, const Device& device, const Profile& sta
     profile.reuse = usual_reuse(products);
     fit_gemm_physics(products, device, profile);
     fit_gemm_correction(products, device, profile);
+    fit_gemm_choices(products, device, profile);
     fit_power(
         chosen(seen, [](const Observation& one) { return is<Gemm>(one) && !is_product(one) && one.clock_mhz > 0; }),
         chosen(seen, [&](const Observation& one) { return is<Stream>(one) && one.power_w > profile.power.idle.value; }),

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <map>
 #include <span>
 
 #include "cost/correction.h"
@@ -229,9 +230,10 @@ Correction correction_of(const Observations& seen, const Pricer& pricer) {
     rows.trends.assign(gemm_feature_count, Trend::Free);
     std::fill_n(rows.trends.begin(), rising_features, Trend::Rising);
     for (const Observation* one : seen) {
-        const GemmFeatures features = gemm_features(std::get<Gemm>(one->op.work), pricer);
-        rows.features.insert(rows.features.end(), features.begin(), features.end());
-        rows.places.push_back(static_cast<float>(correction.place(pricer.burst(one->op).time.value)));
+        const double physics_s = pricer.burst(one->op).time.value;
+        const GemmFeatures features = gemm_features(std::get<Gemm>(one->op.work), pricer, physics_s);
+        rows.features.insert(rows.features.end(), features.begin(), features.begin() + gemm_feature_count);
+        rows.places.push_back(static_cast<float>(correction.place(physics_s)));
         rows.targets.push_back(static_cast<float>(std::log(one->time_s / price_of(*one, pricer).time.value)));
     }
     for (float target : rows.targets) correction.offset += static_cast<double>(target);
@@ -239,6 +241,16 @@ Correction correction_of(const Observations& seen, const Pricer& pricer) {
     for (float& target : rows.targets) target -= static_cast<float>(correction.offset);
     correction.trees = boost(rows, BoostOptions{});
     return correction;
+}
+
+/// Weights that were timed with many counts of rows show where the library goes over to another kernel.
+bool are_swept(const Observations& seen) {
+    constexpr std::size_t least_rows = 32, least = 4000;
+    std::map<std::uint64_t, std::size_t> rows;
+    for (const Observation* one : seen) ++rows[one->kin];
+    std::size_t swept = 0;
+    for (const auto& [kin, count] : rows) swept += count >= least_rows ? count : 0;
+    return swept >= least;
 }
 
 }  // namespace
@@ -289,6 +301,32 @@ void fit_gemm_correction(const Observations& seen, const Device& device, Profile
         correction.of_batches = 0.0;
         if (mean_error(groups[group], device, profile) >= error) correction = of_all;
     }
+}
+
+/// On top of everything else, and freely, since the library's choice is in no order of sizes; but another wave still
+/// costs no less.
+void fit_gemm_choices(const Observations& seen, const Device& device, Profile& profile) {
+    constexpr double farthest = 0.15;  // what is farther off is no matter of choices
+    Observations linear;
+    std::copy_if(seen.begin(), seen.end(), std::back_inserter(linear),
+                 [&](const Observation* one) { return has_choices(std::get<Gemm>(one->op.work), profile); });
+    Correction& correction = profile.gemm_corrections[0];
+    if (!are_swept(linear) || correction.trees.empty()) return;
+    Profile bare = profile;
+    bare.gemm_corrections = {};
+    const Pricer physics(device, bare, Clock::Burst), pricer(device, profile, Clock::Sustained);
+    BoostRows rows;
+    rows.trends.assign(choice_feature_count, Trend::Free);
+    std::fill(rows.trends.begin() + first_waves, rows.trends.begin() + rising_features, Trend::Rising);
+    for (const Observation* one : linear) {
+        const Gemm& gemm = std::get<Gemm>(one->op.work);
+        const GemmFeatures features = gemm_features(gemm, physics, physics.burst(one->op).time.value);
+        const double left = std::log(one->time_s / price_of(*one, pricer).time.value);
+        rows.features.insert(rows.features.end(), features.begin(), features.end());
+        rows.places.push_back(0.0F);
+        rows.targets.push_back(static_cast<float>(std::clamp(left, -farthest, farthest)));
+    }
+    correction.choices = boost(rows, BoostOptions{.trees = 160, .clip = 0.1F});
 }
 
 }  // namespace tilewright

@@ -15,8 +15,13 @@ void remove_curves(Profile& profile) {
     }
 }
 
-constexpr std::array<LearntPart, 4> parts{{
+constexpr std::array<LearntPart, 5> parts{{
     {"product trees", [](Profile& profile) { profile.gemm_corrections[0] = {}; }},
+    {"product choices",
+     [](Profile& profile) {
+         profile.gemm_corrections[0].choices.clear();
+         profile.gemm_corrections[0].of_others = 0.0;
+     }},
     {"narrow product trees", [](Profile& profile) { profile.gemm_corrections[1] = {}; }},
     {"stream trees", [](Profile& profile) { profile.stream.learnt = {}; }},
     {"stream curves", remove_curves},

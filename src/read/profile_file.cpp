@@ -106,6 +106,9 @@ public:
         }
     }
 
+    /// Of what not every profile has.
+    bool has(std::string_view key, bool) const { return at_->find(key) != nullptr; }
+
     void trees(std::string_view key, std::vector<Tree>& trees, std::size_t features) {
         const Array* found = array(key, most_trees);
         trees.clear();

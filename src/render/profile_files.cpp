@@ -147,6 +147,8 @@ public:
         json_.end();
     }
 
+    bool has(std::string_view, bool there) const { return there; }
+
     void trees(std::string_view key, const std::vector<Tree>& trees, std::size_t) {
         json_.key(key).array();
         for (const Tree& tree : trees) {

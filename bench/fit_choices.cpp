@@ -1,0 +1,81 @@
+// fit_choices DEVICE PROFILE.toml TABLE.csv…: learns the trees of products anew from public tables, on the physics of a
+// profile as it is, and which kernels the library chooses; writes it again. Where the profile is of samples of our own
+// its trees stay, and choices are for products timed as in the tables alone (Correction::of_others); with logs by the
+// wall clock beside the tables the trees, which both taught, stay too. Prints how far off weights held out are, before
+// and after.
+#include <algorithm>
+#include <cstdio>
+
+#include "cli/catalogue.h"
+#include "cli/learn.h"
+#include "fit/steps.h"
+
+namespace {
+
+using namespace tilewright;
+
+struct Table {
+    Device device;
+    std::vector<Observation> seen;
+};
+
+std::vector<ErrorLine> held_out(const Table& table, const Profile& profile) {
+    std::vector<ErrorLine> lines =
+        errors_of(Judge(table.seen, table.device, profile).kernels(table.seen, Split::HeldOut));
+    for (const ErrorLine& line : lines) {
+        if (line.by != "kernel") continue;
+        std::printf("%-12s %-18s %5lld held out, mean %.2f%%, median %.2f%%, p95 %.1f%%, in 90%% %.1f%%\n",
+                    table.device.name.c_str(), line.group.c_str(), static_cast<long long>(line.points), 100 * line.mean,
+                    100 * line.median, 100 * line.p95, 100 * line.inside);
+    }
+    return lines;
+}
+
+void teach(Profile& profile, const Table& table) {
+    Correction& correction = profile.gemm_corrections[0];
+    const bool of_others = profile.reuse != Reuse::Rotated;
+    correction.choices.clear();
+    correction.of_others = of_others ? 1.0 : 0.0;
+    held_out(table, profile);
+    Observations fitted;
+    for (const Observation& one : table.seen) {
+        if (!one.held_out) fitted.push_back(&one);
+    }
+    const bool logs = std::any_of(fitted.begin(), fitted.end(), [](const Observation* one) { return one->by_host; });
+    if (!of_others && !logs) {
+        correction = {};
+        fit_gemm_correction(fitted, table.device, profile);
+    }
+    fit_gemm_choices(fitted, table.device, profile);
+    constexpr const char* others = "gemm, by others";
+    std::erase_if(profile.errors,
+                  [&](const ErrorLine& line) { return of_others ? line.group == others : line.op == "gemm"; });
+    std::vector<ErrorLine> lines = held_out(table, profile);
+    if (of_others) {
+        lines.resize(1);  // of all
+        lines[0].by = "kernel";
+        lines[0].group = others;
+    }
+    profile.errors.insert(of_others ? profile.errors.end() : profile.errors.begin(), lines.begin(), lines.end());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    if (argc < 4) return std::fputs("usage: fit_choices DEVICE PROFILE.toml TABLE.csv…\n", stderr), 2;
+    const auto fail = [](const Problems& problems) {
+        return std::fprintf(stderr, "%s: %s\n", problems[0].where.c_str(), problems[0].what.c_str()), 2;
+    };
+    auto gpu = cli::find_gpu(argv[1], argv[2]);
+    if (!gpu) return fail(gpu.problems());
+    Table table{gpu->device, {}};
+    for (int i = 3; i < argc; ++i) {
+        const auto more = cli::read_observations(argv[i]);
+        if (!more) return fail(more.problems());
+        table.seen.insert(table.seen.end(), more->begin(), more->end());
+    }
+    take_off_host_time(table.seen, table.device, assumed_profile(table.device));
+    teach(gpu->profile, table);
+    const Problems bad = cli::write_profile(gpu->profile, table.device.name, argv[2]);
+    return bad.empty() ? 0 : fail(bad);
+}

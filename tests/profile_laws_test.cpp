@@ -1,0 +1,234 @@
+// Every price on every device, fitted, carried over or assumed, obeys the laws of physics, corrections included.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include <rapidcheck.h>
+
+#include "cost/correction.h"
+#include "tilewright/cost.h"
+#include "tilewright/read.h"
+
+namespace tilewright {
+namespace {
+
+Gemm any_gemm() {
+    return {.layout = *rc::gen::element(Layout::TN, Layout::NN, Layout::NT),
+            .m = *rc::gen::inRange<std::int64_t>(1, 9000),
+            .n = *rc::gen::inRange<std::int64_t>(1, 9000),
+            .k = *rc::gen::inRange<std::int64_t>(1, 9000),
+            .batch = *rc::gen::inRange<std::int64_t>(1, 64),
+            .precision = *rc::gen::element(Precision::Bf16, Precision::Fp16, Precision::Fp8, Precision::Tf32)};
+}
+
+/// Elements of whole tiles that keep the place of a row within 512 bytes, by which narrow rows are told apart.
+std::int64_t tile_of(const Gemm& gemm) { return gemm.precision == Precision::Fp8 ? 512 : 256; }
+
+/// Under the power limit another tile that draws less may let the clock settle higher.
+double slack(const Pricer& pricer) { return pricer.clock() == Clock::Sustained ? 0.01 : 1e-9; }
+
+/// How much less a larger product may take: what the library's choice among its kernels may, where that is learnt.
+double fall(const Pricer& pricer, const Gemm& gemm) {
+    const bool chooses = !pricer.profile().gemm_corrections[0].choices.empty() && has_choices(gemm, pricer.profile());
+    return slack(pricer) + (chooses ? Correction::largest_fall : 0.0);
+}
+
+Attention any_attention() {
+    Attention attention{.batch = *rc::gen::inRange<std::int64_t>(1, 300),
+                        .kv_heads = *rc::gen::inRange<std::int64_t>(1, 33),
+                        .q_len = *rc::gen::inRange<std::int64_t>(1, 9000),
+                        .kv_len = *rc::gen::inRange<std::int64_t>(1, 9000),
+                        .head_dim = *rc::gen::inRange<std::int64_t>(8, 257)};
+    attention.heads = attention.kv_heads * *rc::gen::inRange<std::int64_t>(1, 9);
+    attention.causal = *rc::gen::arbitrary<bool>();
+    if (attention.causal) attention.q_len = attention.kv_len;
+    if (*rc::gen::arbitrary<bool>()) attention.q_len = 1;
+    const bool backward = attention.q_len > 1 && *rc::gen::arbitrary<bool>();
+    attention.pass = backward ? AttentionPass::Backward : AttentionPass::Forward;
+    return attention;
+}
+
+Stream any_stream() {
+    const auto rows = *rc::gen::inRange<std::int64_t>(1, 20000), width = *rc::gen::inRange<std::int64_t>(1, 20000);
+    const Bytes bytes{2.0 * static_cast<double>(rows) * static_cast<double>(width)};
+    return {.kind = *rc::gen::element(StreamKind::Norm, StreamKind::Pointwise, StreamKind::Softmax, StreamKind::Loss),
+            .rows = rows,
+            .width = width,
+            .read = bytes,
+            .written = bytes};
+}
+
+Op any_op() {
+    Op op;
+    switch (*rc::gen::inRange(0, 3)) {
+        case 0: op.work = any_gemm(); break;
+        case 1: op.work = any_attention(); break;
+        default: op.work = any_stream();
+    }
+    return op;
+}
+
+/// Tries a law on every device that is built in, fitted, carried over or assumed, at both clocks.
+template <class Law>
+void holds_everywhere(Law law) {
+    for (const std::string& name : device_names()) {
+        const Device device = *find_device(name);
+        const Profile profile = find_profile(device);
+        for (Clock clock : {Clock::Sustained, Clock::Burst}) {
+            const Pricer pricer(device, profile, clock);
+            EXPECT_TRUE(rc::check(name, [&] { law(pricer); })) << name;
+        }
+    }
+}
+
+TEST(Laws, TermsAddUpAndNothingBeatsTheRoofline) {
+    holds_everywhere([](const Pricer& pricer) {
+        const Op op = any_op();
+        const Cost cost = pricer.price(op);
+        RC_ASSERT(cost.time >= cost.term(Term::Roofline) * (1 - 1e-12));
+        double sum = 0.0;
+        for (Seconds term : cost.terms) sum += term.value;
+        RC_ASSERT(std::abs(sum / cost.time.value - 1.0) < 1e-9);
+        RC_ASSERT(cost.low <= cost.time && cost.time <= cost.high);
+    });
+}
+
+/// The roofline of what was measured: the best rate that any product reached, and the bandwidth of a large stream.
+TEST(Laws, NoProductBeatsTheMeasuredPeakAndBandwidth) {
+    holds_everywhere([](const Pricer& pricer) {
+        Op op;
+        Gemm gemm = any_gemm();
+        gemm.reuse = Reuse::None;
+        op.work = gemm;
+        const Profile& profile = pricer.profile();
+        const double share = profile.compute_fraction[static_cast<std::size_t>(gemm.precision)];
+        const double compute = (flops(op) / pricer.peak(gemm.precision)).value / share;
+        const double memory = ((bytes_read(op) + bytes_written(op)) / pricer.device().bandwidth).value;
+        const double time = pricer.price(gemm).time.value * (1 + 1e-9);
+        RC_ASSERT(time >= compute);
+        RC_ASSERT(time >= memory / profile.bandwidth_fraction);
+    });
+}
+
+TEST(Laws, MoreWorkNeverTakesLess) {
+    holds_everywhere([](const Pricer& pricer) {
+        Gemm gemm = any_gemm();
+        gemm.reuse = *rc::gen::element(Reuse::None, Reuse::Input, Reuse::All);
+        const Cost cost = pricer.price(gemm);
+        Gemm twice = gemm;
+        twice.batch *= 2;
+        const bool capped = pricer.clock() == Clock::Sustained;  // a fuller chip may settle at a lower clock
+        const bool evicts = gemm.reuse != Reuse::None;           // what stays in L2 of one may not of two
+        RC_ASSERT(capped || evicts || pricer.price(twice).time <= cost.time * 2.0 + pricer.profile().gemm.launch);
+        RC_ASSERT(pricer.price(twice).time >= cost.time * (1 - 1e-9));
+        for (std::int64_t Gemm::*size : {&Gemm::m, &Gemm::n, &Gemm::k}) {
+            Gemm larger = gemm;
+            larger.*size += tile_of(gemm);
+            RC_ASSERT(pricer.price(larger).time >= cost.time * (1 - fall(pricer, gemm)));
+        }
+    });
+}
+
+TEST(Laws, EvidenceIsNeverBetterThanTheData) {
+    holds_everywhere([](const Pricer& pricer) {
+        const Profile& profile = pricer.profile();
+        const bool own = profile.carried_from.empty();
+        const auto was_held_out = [&](std::string_view op) {
+            return std::any_of(profile.errors.begin(), profile.errors.end(),
+                               [op](const ErrorLine& line) { return line.op == op; });
+        };
+        RC_ASSERT(pricer.price(any_gemm()).evidence >=
+                  (own && was_held_out("gemm") ? Evidence::Fitted : Evidence::Transferred));
+        RC_ASSERT(pricer.price(any_stream()).evidence >=
+                  (own && was_held_out("stream") ? Evidence::Fitted : Evidence::Transferred));
+        RC_ASSERT(pricer.price(any_attention()).evidence >=
+                  (own && was_held_out("attention") ? Evidence::Fitted : Evidence::Transferred));
+    });
+}
+
+TEST(Laws, MoreRowsNeverTakeLess) {
+    holds_everywhere([](const Pricer& pricer) {
+        const auto kind = static_cast<StreamKind>(*rc::gen::inRange<std::size_t>(0, stream_kind_count));
+        const auto width = *rc::gen::inRange<std::int64_t>(1, 70000), rows = *rc::gen::inRange<std::int64_t>(1, 9000);
+        const auto time = [&](std::int64_t count) {
+            const Bytes bytes{2.0 * static_cast<double>(count) * static_cast<double>(width)};
+            return pricer.price(Stream{kind, count, width, bytes, bytes}).time;
+        };
+        RC_ASSERT(time(rows + *rc::gen::inRange<std::int64_t>(1, 2000)) >= time(rows) * (1 - 1e-9));
+    });
+}
+
+/// A walk through the sizes of a product as a layer has it, each step by whole tiles; none of them may take less.
+TEST(Laws, AWalkUpwardsNeverGetsCheaper) {
+    holds_everywhere([](const Pricer& pricer) {
+        Gemm gemm = any_gemm();
+        gemm.reuse = *rc::gen::element(Reuse::None, Reuse::Input, Reuse::All);
+        Seconds before = pricer.price(gemm).time;
+        for (int step = 0; step < 12; ++step) {
+            std::int64_t Gemm::*const size = *rc::gen::element(&Gemm::m, &Gemm::n, &Gemm::k);
+            gemm.*size += tile_of(gemm) * *rc::gen::inRange<std::int64_t>(1, 9);
+            const Seconds now = pricer.price(gemm).time;
+            RC_ASSERT(now >= before * (1 - fall(pricer, gemm)));
+            before = now;
+        }
+    });
+}
+
+/// Of a linear layer whose sizes grow by 64, at the top clock no product costs less than any before it, but for what
+/// the library's choice among its kernels may be worth on profiles that know it. Settled, a tile that draws less may be
+/// worth some percent besides.
+TEST(Laws, ALinearLayerFallsByNoMoreThanChoicesMay) {
+    holds_everywhere([](const Pricer& pricer) {
+        const auto whole = [](std::int64_t most) { return 64 * *rc::gen::inRange<std::int64_t>(1, most); };
+        Gemm gemm{.m = *rc::gen::inRange<std::int64_t>(1, 4000), .n = whole(140), .k = whole(140)};
+        gemm.reuse = *rc::gen::element(Reuse::None, Reuse::Input);
+        const double settled = pricer.clock() == Clock::Sustained ? 0.92 : 1.0;
+        Seconds highest;
+        for (int step = 0; step < 16; ++step) {
+            const Seconds now = pricer.price(gemm).time;
+            RC_ASSERT(now >= highest * (settled * (1 - fall(pricer, gemm))));
+            highest = std::max(highest, now);
+            gemm.*(*rc::gen::element(&Gemm::m, &Gemm::m, &Gemm::n, &Gemm::k)) += 64;
+        }
+    });
+}
+
+/// What must come from memory cannot come faster, in the best case either.
+TEST(Laws, NoLowEndBeatsTheDataSheetsBandwidth) {
+    holds_everywhere([](const Pricer& pricer) {
+        Op op;
+        Gemm gemm = any_gemm();
+        gemm.reuse = Reuse::None;
+        op.work = gemm;
+        const Seconds memory = (bytes_read(op) + bytes_written(op)) / pricer.device().bandwidth;
+        RC_ASSERT(pricer.price(op).low >= memory * (1 - 1e-9));
+    });
+}
+
+/// Of a decoding step. cuDNN splits keys into powers of two: 1,024 in eight parts take less than 896 in four, as timed.
+TEST(Laws, MoreKeysNeverTakeLess) {
+    holds_everywhere([](const Pricer& pricer) {
+        Attention attention = any_attention();
+        attention.q_len = 1;
+        attention.causal = false;
+        attention.pass = AttentionPass::Forward;
+        attention.head_dim = std::min<std::int64_t>(attention.head_dim, 128);
+        const auto backend = resolve(AttentionBackend::Auto, pricer.device(), attention.head_dim);
+        const Seconds before = pricer.price(attention).time;
+        attention.kv_len += 64 * *rc::gen::inRange<std::int64_t>(1, 33);
+        RC_ASSERT(pricer.price(attention).time >= before * (backend == AttentionBackend::Cudnn ? 0.85 : 0.995));
+    });
+}
+
+TEST(Laws, MoreSequencesNeverTakeLess) {
+    holds_everywhere([](const Pricer& pricer) {
+        const Attention attention = any_attention();
+        Attention twice = attention;
+        twice.batch *= 2;
+        RC_ASSERT(pricer.price(twice).time >= pricer.price(attention).time * (1 - 1e-9));
+    });
+}
+
+}  // namespace
+}  // namespace tilewright
