@@ -230,5 +230,18 @@ TEST(Laws, MoreSequencesNeverTakeLess) {
     });
 }
 
+/// docs/notebook/2026-11-16-held-out.md: of such weights half run at a third of the speed.
+TEST(Laws, AnIntervalHoldsBothSpeedsOfLongWeightsOnVolta) {
+    const Device device = *find_device("v100-sxm2");
+    const Pricer pricer(device, find_profile(device));
+    const Cost either = pricer.price(Gemm{.m = 8192, .n = 4 * 20480, .k = 20480});
+    EXPECT_GE(either.high, either.time * 2.9);
+    for (const Gemm& gemm :
+         {Gemm{.m = 8192, .n = 4 * 16384, .k = 16384}, Gemm{.m = 8192, .n = 20480, .k = 4 * 20480}}) {
+        const Cost one = pricer.price(gemm);
+        EXPECT_LT(one.high, one.time * 2.0);
+    }
+}
+
 }  // namespace
 }  // namespace tilewright
