@@ -45,6 +45,15 @@ TEST(Bulk, Gemms) {
     EXPECT_EQ(file.rows[2].value.problems()[0].line, 4);
 }
 
+TEST(Bulk, GemmsTimedByAiconfiguratorHaveRotatedOperandsWhereTheFileDoesNotSay) {
+    const std::string text =
+        "layout,m,n,k,batch,source,reuse\nTN,1,2,3,1,aiconfigurator-trtllm,\nTN,1,2,3,1,aiconfigurator-sglang,none\n"
+        "TN,1,2,3,1,me,\n";
+    const auto file = read_all(text, "gemm");
+    const Reuse expected[] = {Reuse::Rotated, Reuse::None, Reuse::Sampled};
+    for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(std::get<Gemm>(file.rows[i].value->work).reuse, expected[i]) << i;
+}
+
 TEST(Bulk, Attentions) {
     const std::string text =
         "batch,heads,kv_heads,q_len,kv_len,head_dim,causal,pass,backend\n2,32,8,1024,2048,128,1,backward,flash2\n"
