@@ -324,10 +324,19 @@ Cost GemmPricing::explain(const Choice& choice) const {
     return cost;
 }
 
+namespace {
+
+/// One row times a matrix, of odd sizes two.
+bool may_be_vector(const Gemm& gemm, GemmFamily family) {
+    return family != GemmFamily::Whole && gemm.m <= (family == GemmFamily::Halves ? 2 : 1);
+}
+
+}  // namespace
+
 Cost Pricer::physics(const Gemm& gemm) const {
     const GemmFamily family = family_of(gemm);
     Cost cost = GemmPricing(*this, gemm, family).price();
-    if (gemm.m != 1 || family == GemmFamily::Whole) return cost;
+    if (!may_be_vector(gemm, family)) return cost;
     const Cost vector = GemmPricing(*this, gemm, GemmFamily::Vector).price();
     return vector.time < cost.time ? vector : cost;
 }
@@ -335,7 +344,7 @@ Cost Pricer::physics(const Gemm& gemm) const {
 Pricer::Physics Pricer::physical_time(const Gemm& gemm) const {
     const GemmFamily family = family_of(gemm);
     Physics times = GemmPricing(*this, gemm, family).times();
-    if (gemm.m != 1 || family == GemmFamily::Whole) return times;
+    if (!may_be_vector(gemm, family)) return times;
     times.time = std::min(times.time, GemmPricing(*this, gemm, GemmFamily::Vector).times().time);
     return times;
 }
