@@ -77,6 +77,9 @@ public:
     /// The share of the top clock at which kernels like this one, run on and on, meet the board's power limit; 1 where
     /// they do not, or the pricer's clock is burst.
     double settled_clock(const Cost& burst) const;
+    /// The same in a short run that nobody rests for, half a dozen in a row: on its way from the top to where it
+    /// settles.
+    double falling_clock(const Cost& burst) const;
 
     AttentionBackend backend(const Attention& call) const override;
     bool faster(std::span<const Op> kernels, const Op& than) const override;
@@ -106,6 +109,9 @@ private:
     Cost burst(const LatentAttention& attention) const;
     Cost burst(const Exchange& exchange) const;
     Cost settled(const Cost& burst) const;
+    /// At the burst clock a product with rotated operands is one of half a dozen in a row, as those who rotate them
+    /// time it; of any other it is not known how long the chip rests, so its high end is theirs.
+    Cost settled(const Cost& burst, const Gemm& gemm) const;
     double energy_of(Precision precision, double arithmetic_s, double memory_s) const;
     Cost engine(const Attention& attention) const;  ///< by the serving engines' law
     Cost walk(const Attention& attention, const AttentionProfile& kernels) const;

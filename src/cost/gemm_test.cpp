@@ -210,5 +210,17 @@ TEST(Gemm, PaddingCopiesWeightsOnceTheGradientAndTheResultOfGaps) {
     EXPECT_GT(copies({Layout::NT, 15360, 5140, 8192}, {Layout::NT, 15360, 5144, 8192}).value, 0.0);
 }
 
+TEST(Gemm, InARowOfLongOnesTheClockIsOnItsWayDown) {
+    const Pricer burst(h200(), assumed_profile(h200()), Clock::Burst), sustained = burst.at(Clock::Sustained);
+    const auto price = [](const Pricer& pricer, std::int64_t size, Reuse reuse) {
+        return pricer.price(Gemm{.m = size, .n = size, .k = size, .reuse = reuse});
+    };
+    const Cost rested = price(burst, 16384, Reuse::None), in_a_row = price(burst, 16384, Reuse::Rotated);
+    EXPECT_GT(in_a_row.time, rested.time * 1.05);
+    EXPECT_LT(in_a_row.time * 1.02, price(sustained, 16384, Reuse::Rotated).time);
+    EXPECT_GE(rested.high, in_a_row.high * 0.999) << "nobody says how long the chip rests";
+    EXPECT_LT(price(burst, 2048, Reuse::Rotated).time, price(burst, 2048, Reuse::None).time * 1.01);
+}
+
 }  // namespace
 }  // namespace tilewright

@@ -145,7 +145,7 @@ bool Pricer::faster(std::span<const Op> kernels, const Op& than) const {
 // Engines' kernels by themselves are priced as the public timings of short runs have them, whatever the clock; in a
 // step they slow down with the others.
 Cost Pricer::price(const Gemm& gemm) const {
-    return gemm.quantization == Quantization::None ? settled(burst(gemm)) : burst(gemm);
+    return gemm.quantization == Quantization::None ? settled(burst(gemm), gemm) : burst(gemm);
 }
 Cost Pricer::price(const Attention& attention) const {
     Op op;
@@ -157,9 +157,30 @@ Cost Pricer::price(const Collective& collective) const { return settled(burst(co
 Cost Pricer::price(const ExpertMlp& experts) const { return burst(experts); }
 Cost Pricer::price(const LatentAttention& attention) const { return burst(attention); }
 Cost Pricer::price(const Exchange& exchange) const { return burst(exchange); }
-Cost Pricer::price(const Op& op) const { return settled(burst(op)); }
+Cost Pricer::price(const Op& op) const {
+    const Gemm* gemm = std::get_if<Gemm>(&op.work);
+    return gemm == nullptr ? settled(burst(op)) : settled(burst(op), *gemm);
+}
 
 Cost Pricer::settled(const Cost& burst) const { return at_clock(burst, settled_clock(burst)); }
+
+Cost Pricer::settled(const Cost& burst, const Gemm& gemm) const {
+    if (clock_ == Clock::Sustained) return settled(burst);
+    if (gemm.quantization != Quantization::None || by_law(gemm)) return burst;  // its law is of products in a row
+    const Cost in_a_row = at_clock(burst, falling_clock(burst));
+    const Reuse reuse = gemm.reuse == Reuse::Sampled ? profile().reuse : gemm.reuse;
+    if (reuse == Reuse::Rotated) return in_a_row;
+    Cost cost = burst;
+    cost.high = std::max(cost.high, in_a_row.high);
+    return cost;
+}
+
+/// The constant is that of other people's H200 timings under our profile.
+double Pricer::falling_clock(const Cost& burst) const {
+    constexpr double half_way_s = 3e-3;  // of one kernel
+    const double way = burst.time.value / (burst.time.value + half_way_s);
+    return 1.0 - way * (1.0 - at(Clock::Sustained).settled_clock(burst));
+}
 
 double Pricer::settled_clock(const Cost& burst) const {
     const bool limited = burst.energy_j > power_budget_ * burst.time.value;  // never where nothing runs: 0 of infinity

@@ -184,24 +184,12 @@ std::vector<Judged> Judge::kernels(const std::vector<Observation>& seen, Split s
     return result;
 }
 
-namespace {
-
-/// The clock of a short run of a kernel, half a dozen in a row, that nobody read: on its way from the top to where it
-/// settles. The constant is that of other people's H200 timings under our profile.
-double falling_clock(const Cost& burst, const Pricer& sustained) {
-    constexpr double half_way_s = 3e-3;  // of one kernel
-    const double way = burst.time.value / (burst.time.value + half_way_s);
-    return 1.0 - way * (1.0 - sustained.settled_clock(burst));
-}
-
-}  // namespace
-
 Cost price_of(const Observation& seen, const Pricer& sustained) {
     const Cost burst = sustained.burst(seen.op);
     if (seen.mode == ClockMode::Sustained) return at_clock(burst, sustained.settled_clock(burst));
     const double top = sustained.profile().top_clock.value * 1e-6;
     if (seen.mode == ClockMode::Burst) return burst;
-    if (seen.clock_mhz <= 0.0 || top <= 0.0) return at_clock(burst, falling_clock(burst, sustained));
+    if (seen.clock_mhz <= 0.0 || top <= 0.0) return at_clock(burst, sustained.falling_clock(burst));
     return at_clock(burst, seen.clock_mhz / top);
 }
 
