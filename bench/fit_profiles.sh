@@ -2,7 +2,7 @@
 # fit_profiles.sh TILEWRIGHT PUBLIC [DEVICE…]: fits data/profiles, all or some, from our samples (data/samples) and from public
 # timings (a folder of gzip CSV with columns op, dtype, m, n, k, batch, latency_us and, for the paper's sweeps, layout; for attention also heads,
 # kv_heads, kv_dtype, window, with m queries, n keys, k the head size). Relatives come before the GPUs that start from their profiles,
-# and the program must be built again between the two.
+# and the program must be built again between the two. bench/fit_attention.py then sets attention of training.
 # fit_profiles.sh TILEWRIGHT PUBLIC choices [DEVICE…]: only which kernels the library chooses (fit_choices, built beside the program), on top of the
 # profiles as they are. This is how those that ship got theirs; a fit of public samples learns it besides.
 set -euo pipefail
