@@ -6,7 +6,7 @@ that each is expected to take on an H200.
 
 Shapes of one size have the same parameters outside the embeddings (within 0.5%): the MLP's width makes up the rest.
 The exceptions are the leaky shapes, which are as large only with the tables counted in (at 12m with ours, at 85m with
-pythia-160m's of 50,304 words, as a search proposed it)."""
+those of pythia-160m or gpt2, as a search proposed them)."""
 import csv
 import io
 import sys
@@ -129,6 +129,14 @@ def faster_pair(size, numbers):
     return [made for seed in numbers for made in (*aspect(size, (768, 8), seed=seed), *seeds(size, "base", baseline(size), "noise", [seed], "noise of the baseline"))]
 
 
+def searched():
+    """Three seeds of gpt2's blocks, of what the search recommends for them, and of the wider heads that it recommends elsewhere, near the
+    best rate for their depths."""
+    shapes = {"base": baseline("85m"), "leaky-832x10": shaped(832, 10, ffn=3312), "heads-128": equal("85m", 768, 12, head_dim=128)}
+    return [row("85m", "searched", name, shape, f"what the search recommends, seed {seed}", lr="0.0012", seed=seed)
+            for seed in (1, 2, 3) for name, shape in shapes.items()]
+
+
 def next_turn():
     """The wide pair of 160 M with two more seeds, each shape at its best rate, and at 60 M what only 12 M models varied."""
     def pair(seed):
@@ -145,7 +153,7 @@ def plan():
             *rates("60m", ["0.002"]), *aspect("60m", (1280, 3), (768, 8)), parallel,
             *faster_pair("60m", [2]), wide, narrow, gated, *faster_pair("60m", [3]),
             *rates("160m", ["0.002"]), *aspect("160m", (1280, 8)), *kv,
-            *rates("160m", ["0.001"]), *aspect("160m", (1280, 8), lr="0.5x"), *extremes("12m", (704, 2), (192, 28)), *next_turn(), *aspect("12m", (256, 16), lr="0.5x"),
+            *rates("160m", ["0.001"]), *aspect("160m", (1280, 8), lr="0.5x"), *extremes("12m", (704, 2), (192, 28)), *searched(), *next_turn(), *aspect("12m", (256, 16), lr="0.5x"),
             *rates("60m", ["0.001", "0.004"]), *extremes("60m", (1280, 3)), *aspect("60m", (320, 48), (448, 24)),
             *(made for made in again if made["name"] == "512x4"), *paired_headline()[:3], *longer("12m"),
             *(made for made in again if made["name"] in ("256x16", "leaky-448x4")),

@@ -81,7 +81,7 @@ class Next(unittest.TestCase):
         results.append(finished(multiple, 1.9, results))
         results[0]["val_loss"] = 1.0
         self.assertEqual(runs.resolved(multiple, results)["lr"], 0.004)
-        larger = next(row for row in self.rows if row["size"] == "85m")
+        larger = next(row for row in self.rows if row["lr"] == "1x" and row["size"] == "85m")
         self.assertEqual(runs.resolved(larger, results)["lr"], 0.002)
 
     def test_a_line_cut_off_is_left_out(self):
