@@ -44,6 +44,10 @@ def aspect(run):
     return math.log(run["hidden"] / run["layers"] / 64)
 
 
+def head(run):
+    return math.log(run["head_dim"] / 64)
+
+
 def size(run):
     return math.log(run["params_outside_embeddings"] / 2e7)
 
@@ -55,8 +59,9 @@ TERMS = {
     "aspect^2": lambda run: aspect(run) ** 2,
     "aspect*size": lambda run: aspect(run) * size(run),
     "aspect^2*size": lambda run: aspect(run) ** 2 * size(run),
-    "head": lambda run: math.log(run["head_dim"] / 64),
-    "head^2": lambda run: math.log(run["head_dim"] / 64) ** 2,
+    "head": head,
+    "head^2": lambda run: head(run) ** 2,
+    "head*size": lambda run: head(run) * size(run),
     "ratio": lambda run: math.log(effective_ratio(run) / 4),
     "ratio^2": lambda run: math.log(effective_ratio(run) / 4) ** 2,
     "kv_width": lambda run: math.log(run["kv_heads"] / run["heads"]),

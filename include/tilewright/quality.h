@@ -59,15 +59,16 @@ public:
     double tokens(double log_change) const;
 
 private:
-    static constexpr std::size_t terms = 13;
+    static constexpr std::size_t terms = 14;
     using Terms = std::array<double, terms>;
     Terms differences(const LossTraits& other) const;
     double log_change(const Terms& differences) const;
 
     LossTraits baseline_;
     bool known_;
-    double size_;      ///< ln of the parameters over 20 M, held within the runs
-    double exponent_;  ///< of the tokens in the loss
+    double size_;       ///< ln of the parameters over 20 M, held within the runs
+    double head_size_;  ///< the same within those that vary the heads
+    double exponent_;   ///< of the tokens in the loss
 };
 
 /// The runs that the law stands on.

@@ -26,10 +26,11 @@ struct FittedRuns {
 
 #include "../../data/quality/law.inc"
 
-enum Place { Aspect, Aspect2, AspectSize, Aspect2Size, Head, Head2, Ratio, Ratio2, KvWidth, Gated, Parallel, Params };
+enum Place { Aspect, Aspect2, Head = 4, Ratio = 7, KvWidth = 9, Gated, Parallel, Params };
 constexpr std::size_t count = std::size(fitted_terms);
-static_assert(count == 13 && std::size(fitted_covariance) == count * count);
-static_assert(fitted_terms[Gated].name == "gated" && fitted_terms[count - 1].name == "parameters^2");
+static_assert(count == 14 && std::size(fitted_covariance) == count * count);
+static_assert(fitted_terms[Head].name == "head" && fitted_terms[Ratio].name == "ratio" &&
+              fitted_terms[Gated].name == "gated" && fitted_terms[count - 1].name == "parameters^2");
 
 constexpr double usual_aspect = 64.0, usual_head = 64.0, usual_ratio = 4.0, usual_params = 2e7;
 
@@ -45,6 +46,11 @@ double token_exponent(double params) {
     constexpr double floor = 1.8172, a = 482.01, alpha = 0.3478, b = 2085.43, beta = 0.3658, per_parameter = 20.0;
     const double by_data = b / std::pow(per_parameter * params, beta);
     return beta * by_data / (floor + a / std::pow(params, alpha) + by_data);
+}
+
+/// ln of the parameters over the usual ones, held within those of the runs that vary a term.
+double held_size(const FittedTerm& term, double params) {
+    return std::log(std::clamp(params, term.smallest, term.largest) / usual_params);
 }
 
 /// How many times past a range a value lies.
@@ -72,8 +78,8 @@ LossTraits loss_traits(const Shape& shape) {
 LossLaw::LossLaw(const Shape& baseline)
     : baseline_(loss_traits(baseline)),
       known_(!baseline.experts && !baseline.latent),
-      size_(std::log(std::clamp(baseline_.params, fitted_terms[Aspect].smallest, fitted_terms[Aspect].largest) /
-                     usual_params)),
+      size_(held_size(fitted_terms[Aspect], baseline_.params)),
+      head_size_(held_size(fitted_terms[Head], baseline_.params)),
       exponent_(token_exponent(baseline_.params)) {}
 
 LossLaw::Terms LossLaw::differences(const LossTraits& other) const {
@@ -92,6 +98,7 @@ LossLaw::Terms LossLaw::differences(const LossTraits& other) const {
             aspect2 * size_,
             head,
             head2,
+            head * head_size_,
             ratio,
             ratio2,
             std::log(other.kv_width / baseline_.kv_width),
@@ -174,7 +181,7 @@ LossChange LossLaw::change(const LossTraits& other) const {
         for (std::size_t i = first; i < first + many; ++i) wide[i] *= times;
     };
     widen(Aspect, 4, other.aspect);
-    widen(Head, 2, other.head);
+    widen(Head, 3, other.head);
     widen(Ratio, 2, other.ratio);
     widen(KvWidth, 1, other.kv_width);
     widen(Gated, 1, 1.0);
