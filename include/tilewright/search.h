@@ -125,7 +125,8 @@ struct Candidate {
     double high = 1.0;
     std::vector<double> by_target;         ///< the speed-up on each GPU of a basket
     double speedup_at_equal_params = 1.0;  ///< the speed-up times the parameters over the baseline's
-    double gain = 1.0;                     ///< what it is ranked by: the speed-up, or that to the baseline's loss
+    double expected = 1.0;                 ///< the speed-up on the mean of hosts, faster and slower than assumed
+    double gain = 1.0;                     ///< what it is ranked by: that, or that to the baseline's loss
     LossChange loss;                       ///< at equal tokens
     LossChange loss_beside_heads;          ///< what width, depth, MLP and size do of that
     double to_loss = 1.0;                  ///< the baseline's time to its loss over this shape's; 90% interval
@@ -178,7 +179,7 @@ std::array<CandidateKind, 4> kinds(const SearchResult& found);
 struct ScoredShape {
     double score = std::numeric_limits<double>::infinity();
     double raw = std::numeric_limits<double>::infinity();  ///< the score before sizes that are not round are charged
-    double time = 0.0;                            ///< of its step over the baseline's, at equal tokens and GPUs
+    double time = 0.0;                                     ///< of its step over the baseline's, on the mean of hosts
     std::uint32_t rough = 0;                      ///< its MLP width: 0 a multiple of 256, 1 of 128, 2 of 64, 3 another
     std::uint32_t turned = 0;                     ///< a bit for each Knob
     std::uint32_t variant = 0;                    ///< which of the space's workloads and switches

@@ -127,6 +127,7 @@ double total(const GraphCost& step, double scale) {
 /// The score with its interval; weights add up to one. The same host issues both steps, fast or slow.
 struct Score {
     double value = 0.0, low = 0.0, high = 0.0;
+    double expected = 0.0;  ///< on the mean of hosts
     std::vector<double> by_target;
 };
 
@@ -149,12 +150,11 @@ Score score(std::span<const Target> targets, const Priced& baseline, const Price
         sum.by_target.push_back(time / base);
         double high = (std::max(host, busy * off(come.above, -gone.below)) + waits) / base;
         double low = (std::max(host, busy / off(-come.below, gone.above)) + waits) / base;
-        const double spread = runtime_of(other.workload.runtime).host.spread;
-        for (const double pace : {1.0 / spread, spread}) {
-            const double before_at = std::max(pace * baseline.host.value, busy_before) + baseline.waits.value;
-            const double ratio = (std::max(pace * host, busy) + waits) / before_at;
+        for (const auto& [pace, hosts] : walk::paces(other.workload)) {
+            const double ratio = other.time(t, pace) / baseline.time(t, pace);
             low = std::min(low, ratio);
             high = std::max(high, ratio);
+            sum.expected += share * hosts * ratio;
         }
         sum.high += share * high;
         sum.low += share * low;
@@ -232,20 +232,21 @@ Shape turned_up_to(const Shape& from, const Shape& to, std::size_t last) {
 
 }  // namespace
 
-double Priced::time(std::size_t target) const {
-    return (steady_time({total(steps[target], scale)}, host * scale) + waits * scale).value;
+double Priced::time(std::size_t target, double pace) const {
+    return (steady_time({total(steps[target], scale)}, host * scale * pace) + waits * scale).value;
 }
 
 void add_loss(const LossLaw& law, Objective objective, Candidate& found) {
     found.loss = law.change(found.shape);
     found.loss_beside_heads = law.change_beside_heads(loss_traits(found.shape));
+    found.gain = found.expected;
     if (found.loss.known) {
         const auto tokens = [&](double change) { return law.tokens(std::log1p(change)); };
         found.to_loss = found.speedup / tokens(found.loss.value);
         found.to_loss_low = found.low / tokens(found.loss.high);
         found.to_loss_high = found.high / tokens(found.loss.low);
+        if (objective == Objective::Loss) found.gain /= tokens(found.loss.value);
     }
-    found.gain = objective == Objective::Loss ? found.to_loss : found.speedup;
 }
 
 double cache_elements(const Shape& shape) {
@@ -285,7 +286,7 @@ Candidate compare(std::span<const Target> targets, const Priced& baseline, const
     result.parameter_change = relative(after.total, before.total) - 1.0;
     result.block_change = relative(blocks(after), blocks(before)) - 1.0;
     result.speedup_at_equal_params = result.speedup * relative(after.total, before.total);
-    result.gain = result.speedup;
+    result.expected = 1.0 / found.expected;
     result.flops_change = flops(other) / (flops(baseline) * tokens) - 1.0;
     result.kv_per_token = {cache_elements(other.shape) * cache_bytes(other.workload)};
     result.changed = changes(baseline, other);

@@ -15,7 +15,7 @@ struct Priced {
     Seconds waits{};  ///< of the GPU for an engine's scheduler
 
     /// The step on a target in closed form, at the baseline's tokens and GPUs.
-    double time(std::size_t target) const;
+    double time(std::size_t target, double pace = 1.0) const;
 };
 
 Priced priced(std::span<const Target> targets, const Shape& shape, const space::Variant& variant);

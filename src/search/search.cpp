@@ -12,17 +12,20 @@ namespace tilewright {
 namespace {
 
 /// What a shape gains where a loss that is expected to be lower does not count.
-double sure_gain(const Candidate& one) { return std::min(one.gain, one.speedup); }
+double sure_gain(const Candidate& one) { return std::min(one.gain, one.expected); }
 
-/// The best of the smallest change that gains anything and is safe; a larger change must gain clearly more.
+/// The surest of the smallest change that gains anything and is safe; a larger change must gain clearly more.
 const Candidate* worth_taking(const SearchResult& found) {
     constexpr double worth_a_change = 1.01;
     constexpr double worth_more_knobs = 1.03;  // of the better one over the simpler
     const Candidate* best = nullptr;
     for (const auto& [kind, list] : kinds(found)) {
-        const auto safe = std::ranges::find_if(list, [](const Candidate& one) { return one.keeps_depth; });
-        if (safe == list.end() || sure_gain(*safe) < worth_a_change) continue;
-        if (best == nullptr || sure_gain(*safe) > worth_more_knobs * sure_gain(*best)) best = &*safe;
+        const Candidate* safe = nullptr;
+        for (const Candidate& one : list) {
+            if (one.keeps_depth && (safe == nullptr || sure_gain(one) > sure_gain(*safe))) safe = &one;
+        }
+        if (safe == nullptr || sure_gain(*safe) < worth_a_change) continue;
+        if (best == nullptr || sure_gain(*safe) > worth_more_knobs * sure_gain(*best)) best = safe;
     }
     return best;
 }
@@ -48,8 +51,12 @@ struct Search::State {
           whole(space.size_bound()) {
         double weights = 0.0;
         for (const Target& target : targets) weights += target.weight;
-        for (std::size_t t = 0; t < targets.size(); ++t) {
-            setting.factors.push_back(targets[t].weight / weights / baseline.time(t));
+        for (auto [pace, share] : walk::paces(workload)) {
+            if (options.budget.time) pace = 1.0;  // which is told for the host that is assumed
+            walk::Hosts& hosts = setting.hosts.emplace_back(walk::Hosts{pace, {}});
+            for (std::size_t t = 0; t < targets.size(); ++t) {
+                hosts.factors.push_back(share * targets[t].weight / weights / baseline.time(t, pace));
+            }
         }
         const LossLaw law(shape);
         if (law.known()) setting.law = law;
@@ -73,7 +80,7 @@ Candidate Search::State::candidate(const ScoredShape& point) const {
     const rank::Priced other = rank::priced(targets, shape, variant);
     Candidate found = rank::compare(targets, baseline, other);
     [[maybe_unused]] const bool by_time = !space.options().budget.time && !space.options().budget.memory;
-    assert(!by_time || std::abs(found.speedup * point.time - 1.0) < 1e-9);  // the tables are the plain path
+    assert(!by_time || std::abs(found.expected * point.time - 1.0) < 1e-9);  // the tables are the plain path
     assert(!by_time || point.time * walk::factor(setting, shape) / point.score < 1.0 + 1e-9);
     rank::add_loss(setting.law.value_or(LossLaw(baseline.shape)), setting.objective, found);
     found.keeps_depth = walk::keeps_depth(setting, shape, point.turned);

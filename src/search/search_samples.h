@@ -47,8 +47,12 @@ inline SearchOptions only(std::initializer_list<Knob> knobs) {
 
 inline walk::Setting setting_of(const space::Space& space, const std::vector<Target>& targets) {
     walk::Setting setting{space, targets, {}, total_flops(lower(space.baseline(), space.workload())).value / 8192.0};
-    for (const Target& target : targets) {
-        setting.factors.push_back(1.0 / price(lower(space.baseline(), space.workload()), target.pricer).sum.time.value);
+    for (const auto& [pace, share] : walk::paces(space.workload())) {
+        walk::Hosts& hosts = setting.hosts.emplace_back(walk::Hosts{pace, {}});
+        for (const Target& target : targets) {
+            hosts.factors.push_back(share /
+                                    price(lower(space.baseline(), space.workload()), target.pricer).sum.time.value);
+        }
     }
     return setting;
 }

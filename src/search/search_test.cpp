@@ -301,6 +301,35 @@ TEST(Search, ShrinksBlocksOnlyWhereTheLawCallsItFree) {
     EXPECT_TRUE(fewer) << "832 x 10 has 2.5% fewer and costs no loss";
 }
 
+/// A padded vocabulary saves the GPU half its time where the host that is assumed saves none: a faster one shows it.
+TEST(Search, CountsTheGpusTimeOnFasterHosts) {
+    Shape shape = small();
+    shape.vocab = 50257;
+    Workload eager;
+    eager.batch = 3;
+    const SearchResult found = search(shape, eager, on(h200()), only({Knob::Vocab}));
+    ASSERT_FALSE(found.one_knob.empty());
+    const Candidate& padded = found.one_knob[0];
+    EXPECT_DOUBLE_EQ(padded.speedup, 1.0) << "the host bounds both";
+    EXPECT_GT(padded.expected, 1.01);
+    EXPECT_LT(padded.expected, padded.high);
+    EXPECT_DOUBLE_EQ(padded.gain, padded.expected);
+    ASSERT_TRUE(found.recommended.has_value());
+}
+
+/// Fewer heads are expected to learn better at this size, which is hope; a padded vocabulary is sure.
+TEST(Search, RecommendsWhatIsSure) {
+    Shape shape = small();
+    shape.hidden = 768;
+    shape.layers = shape.heads = shape.kv_heads = 12;
+    shape.ffn = 3072;
+    shape.vocab = 50257;
+    const SearchResult found = search(shape, graphs(), on(h200()), only({Knob::Heads, Knob::HeadDim, Knob::Vocab}));
+    ASSERT_TRUE(found.recommended.has_value());
+    const auto sure = [](const Candidate& one) { return std::min(one.gain, one.expected); };
+    for (const Candidate& one : found.one_knob) EXPECT_LE(sure(one), sure(*found.recommended) * 1.03);
+}
+
 TEST(Search, RecommendsAnotherDepthOnlyWhereTheLawCallsItFree) {
     SearchOptions options;
     options.guards.params = options.guards.blocks = {0.95, 1.05};

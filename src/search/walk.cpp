@@ -239,7 +239,7 @@ double Walker::bound(const Segment& s, std::size_t width, bool settled) const {
         const Sums& more = tables_.widths().sums[t][width];
         const double time = settled ? settled_time(setting_.targets[t].pricer, s.sums[t] + s.local * more)
                                     : s.sums[t].time + s.local * more.time;
-        sum += setting_.factors[t] * (std::max(s.host, slice_.variant.scale * time + s.least_update[t]) + waits_);
+        sum += setting_.relative(t, slice_.variant.scale * time + s.least_update[t], s.host, waits_);
     }
     return sum;
 }
@@ -251,7 +251,7 @@ double Walker::exact(const Segment& s, std::size_t width) const {
         const Sums mix = s.sums[t] + s.local * tables_.widths().sums[t][width];
         const double time = settled_time(setting_.targets[t].pricer, mix);
         const double busy = slice_.variant.scale * time + tables_.update_time(t, bytes);
-        sum += setting_.factors[t] * (std::max(s.host, busy) + waits_);
+        sum += setting_.relative(t, busy, s.host, waits_);
     }
     return sum;
 }
@@ -270,7 +270,7 @@ bool Walker::affordable(const Segment& s, std::size_t width, double bar, ScoredS
     point.raw = point.score = space_.baseline_params() / params;
     if (point.score >= bar) return false;
     if (!options_.budget.time) return true;
-    const double limit = options_.budget.time->value * setting_.factors[0];
+    const double limit = setting_.relative(0, options_.budget.time->value, 0.0, 0.0);
     return bound(s, width, false) <= limit && exact(s, width) <= limit;
 }
 
@@ -350,6 +350,11 @@ Shape shape_of(const space::Space& space, const ScoredShape& point) {
     return shape;
 }
 
+std::array<Pace, 3> paces(const Workload& workload) {
+    const double spread = runtime_of(workload.runtime).host.spread;
+    return {{{1.0 / spread, 1.0 / 6.0}, {1.0, 2.0 / 3.0}, {spread, 1.0 / 6.0}}};
+}
+
 bool keeps_depth(const Setting& setting, const Shape& shape, std::uint32_t turned) {
     constexpr std::uint32_t structure =
         bit(Knob::Layers) | bit(Knob::Hidden) | bit(Knob::Experts) | bit(Knob::TopK) | bit(Knob::Shared);
@@ -378,7 +383,7 @@ double relative_time(const Setting& setting, const Shape& shape, const space::Va
         for (const PricedOp& priced : step.ops) {
             if (priced.op.pass == Pass::Update) update += priced.total.value;
         }
-        sum += setting.factors[t] * (std::max(host, variant.scale * (step.sum.time.value - update) + update) + waits);
+        sum += setting.relative(t, variant.scale * (step.sum.time.value - update) + update, host, waits);
     }
     return sum;
 }

@@ -7,14 +7,37 @@
 
 namespace tilewright::walk {
 
+/// How fast a host issues, in the time assumed of it, and how many do.
+struct Pace {
+    double host = 1.0;
+    double share = 1.0;
+};
+
+/// Nine hosts in ten lie within the runtime's spread either way: three paces that stand for all (the nodes of Gauss and
+/// Hermite for a normal logarithm).
+std::array<Pace, 3> paces(const Workload& workload);
+
+/// Hosts of one pace, and what each target's seconds there count in a shape's relative time.
+struct Hosts {
+    double pace = 1.0;
+    std::vector<double> factors;
+};
+
 /// What all slices share.
 struct Setting {
     const space::Space& space;
     std::span<const Target> targets;
-    std::vector<double> factors;   ///< of each target's seconds in the score
+    std::vector<Hosts> hosts;
     double baseline_flops = 0.0;   ///< per token
     std::optional<LossLaw> law{};  ///< where it knows the baseline
     Objective objective = Objective::Step;
+
+    /// A target's part of a shape's relative time, by the seconds of its kernels, its host and an engine's scheduler.
+    double relative(std::size_t target, double busy, double host, double waits) const {
+        double sum = 0.0;
+        for (const auto& [pace, factors] : hosts) sum += factors[target] * (std::max(pace * host, busy) + waits);
+        return sum;
+    }
 };
 
 /// Sizes that are not round are charged up to this much.
@@ -27,7 +50,7 @@ bool keeps_depth(const Setting& setting, const Shape& shape, std::uint32_t turne
 /// What a shape's time is multiplied by in its score: tokens to the baseline's loss, and the charge on sizes.
 double factor(const Setting& setting, const Shape& shape);
 
-/// The step of any shape over the baseline's, by the plain path.
+/// The step of any shape over the baseline's, on the mean of hosts, by the plain path.
 double relative_time(const Setting& setting, const Shape& shape, const space::Variant& variant);
 
 Kept walk(const Setting& setting, const space::Slice& slice);
