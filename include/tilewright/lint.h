@@ -42,6 +42,7 @@ struct Finding {
     Seconds cost;                      ///< the most that a fix removes of the step; 0 for an Error, which has none
     double share = 0.0;                ///< cost over step time
     std::vector<Fix> fixes;            ///< best gain first
+    bool later = false;                ///< not there yet: it shows once a fix is made, which `quantity` names
 };
 
 /// Everything a rule may look at. The step is priced once and shared.
@@ -72,8 +73,9 @@ struct LintOptions {
 /// All findings: Errors, then the costliest first. What makes the workload impossible is an Error, a cost of at least
 /// min_cost a Warning, the rest Info. Shape and workload must each be valid alone; together they need not be.
 /// Every fix was tried: the whole table was run on the changed shape, the finding was gone and no error had come, nor a
-/// warning of the dimension that the fix moves; others were hidden behind the fault. No fix takes tokens from the
-/// vocabulary or costs time, and none moves a dimension against a costlier finding's best.
+/// warning of the dimension that the fix moves or of kernels that it slows. What else was hidden behind the fault is
+/// told as Info at no cost ("once batch is 64: …"), last. No fix takes tokens from the vocabulary or costs time, and
+/// none moves a dimension against a costlier finding's best.
 std::vector<Finding> lint(const Shape& shape, const Workload& workload, const Pricer& pricer, LintOptions options = {});
 
 /// The same of a step that is priced already.

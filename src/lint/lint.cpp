@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <tuple>
 
 #include "lint/counterfactual.h"
@@ -106,6 +107,35 @@ bool better(const Finding& fixed, const Fix& fix, const Checked& before, const C
     });
 }
 
+/// A warning that shows once a fix is made.
+struct Later {
+    Fix fix;
+    Finding found;
+};
+
+/// What the fixes that are offered bring to light is told at once, as Info: it costs nothing yet, and has its own fixes
+/// then.
+void add_later(std::vector<Later> later, std::vector<Finding>& findings) {
+    std::ranges::stable_sort(later, std::greater{}, [](const Later& one) { return one.fix.gain.value; });
+    for (const auto& [fix, found] : later) {
+        const auto offers = [&, made = &fix](const Finding& finding) {
+            return std::ranges::any_of(finding.fixes, [&](const Fix& other) {
+                return other.dimension == made->dimension && other.to == made->to;
+            });
+        };
+        if (std::ranges::find(findings, found.code, &Finding::code) != findings.end()) continue;
+        if (std::ranges::none_of(findings, offers)) continue;
+        Finding told = found;
+        told.later = true;
+        told.severity = Severity::Info;
+        told.quantity = "once " + fix.dimension + " is " + std::to_string(fix.to) + ": " + found.quantity;
+        told.cost = {};
+        told.share = 0.0;
+        told.fixes.clear();
+        findings.push_back(std::move(told));
+    }
+}
+
 /// A fix that does harm is none: one that takes tokens from the vocabulary, which the tokenizer may use, or time.
 bool harms(const Finding& finding, const Fix& fix) {
     const bool cuts_tokens = fix.dimension == "vocab" && fix.to < fix.from;
@@ -191,6 +221,7 @@ std::vector<Finding> lint(const Shape& shape, const Workload& workload, const Pr
 std::vector<Finding> lint(const LintInput& input, LintOptions options) {
     const Checked untried{input.step, check_all(input, options)};
     std::vector<Finding> findings = untried.findings;
+    std::vector<Later> later;
     for (Finding& finding : findings) {
         std::erase_if(finding.fixes, [&](const Fix& fix) {
             if (harms(finding, fix)) return true;
@@ -198,7 +229,13 @@ std::vector<Finding> lint(const LintInput& input, LintOptions options) {
             Workload workload = input.workload;
             apply(fix, shape, workload);
             const GraphCost step = step_of(shape, workload, input.pricer);
-            return !better(finding, fix, untried, {step, check_all({shape, workload, input.pricer, step}, options)});
+            const Checked after{step, check_all({shape, workload, input.pricer, step}, options)};
+            if (!better(finding, fix, untried, after)) return true;
+            if (finding.severity == Severity::Error) return false;
+            for (const Finding& found : after.findings) {
+                if (found.severity == Severity::Warning) later.push_back({fix, found});
+            }
+            return false;
         });
         sort_by_gain(finding.fixes);
     }
@@ -207,6 +244,7 @@ std::vector<Finding> lint(const LintInput& input, LintOptions options) {
     std::erase_if(findings, [](const Finding& f) {
         return f.fixes.empty() && f.severity == Severity::Info && !only_informs(f.code);
     });
+    add_later(std::move(later), findings);
     return findings;
 }
 

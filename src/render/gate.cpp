@@ -18,7 +18,7 @@ namespace {
 std::string message(const GateFinding& found, const GateFile& file) {
     const Finding& finding = found.finding;
     std::string text = finding.quantity;
-    if (finding.severity != Severity::Error) {
+    if (finding.severity != Severity::Error && !finding.later) {
         text += fmt::format("; costs {} of the step on {}", percent_text(finding.share), file.lint.device.name);
     }
     if (!finding.fixes.empty()) {

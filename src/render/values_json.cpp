@@ -178,7 +178,7 @@ void write_findings(JsonWriter& json, const std::vector<Finding>& findings) {
     for (const Finding& finding : findings) {
         json.object().field("code", finding.code).field("rule", finding.rule);
         json.field("severity", name_of(finding.severity)).field("quantity", finding.quantity);
-        json.field("cost_s", finding.cost.value).field("share", finding.share);
+        json.field("cost_s", finding.cost.value).field("share", finding.share).field("later", finding.later);
         write_texts(json, "kernels", finding.kernels);
         json.key("fixes").array();
         for (const Fix& fix : finding.fixes) {
