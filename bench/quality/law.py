@@ -221,18 +221,28 @@ RANGED = {"aspect": lambda run: run["hidden"] / run["layers"], "head": lambda ru
 TRIED = 0.1  # a setting tries a term that it moves by as much; less is rounding of sizes
 
 
-def reach(observations, term):
-    """From, to and the sizes from, to of the runs that vary a term within their setting."""
+def trying(observations, term):
+    """The runs that vary a term within their setting."""
     levels = collections.defaultdict(list)
     for one in observations:
         levels[one.setting].append(one.run)
     values = {where: [TERMS[term](run) for run in group] for where, group in levels.items()}
-    told = [run for where, group in levels.items() for run in group if max(values[where]) - min(values[where]) > TRIED]
-    if not told:
-        return 0.0, 0.0, 0.0, 0.0
-    value = RANGED.get(term, lambda run: 1.0)
-    sizes = [run["params_outside_embeddings"] for run in told]
-    return min(map(value, told)), max(map(value, told)), min(sizes), max(sizes)
+    return [run for where, group in levels.items() for run in group if max(values[where]) - min(values[where]) > TRIED]
+
+
+def sizes(observations, term):
+    """From and to."""
+    told = [run["params_outside_embeddings"] for run in trying(observations, term)] or [0.0]
+    return min(told), max(told)
+
+
+def ranges(observations):
+    """(term, ln of the size over 20 M to the next whole number, from, to) of the values that were tried at about that size."""
+    found = collections.defaultdict(list)
+    for term, value in RANGED.items():
+        for run in trying(observations, term):
+            found[term, round(size(run))].append(value(run))
+    return [(*key, min(values), max(values)) for key, values in sorted(found.items()) if max(values) > min(values)]
 
 
 def rendered(law):
@@ -241,8 +251,10 @@ def rendered(law):
              f"constexpr FittedRuns fitted_runs{{{ours}, {len(law.observations) - ours}, {law.spread[('study',)]:.6f}, {law.off:.6f}, {law.student:.3f}}};",
              "constexpr FittedTerm fitted_terms[]{"]
     for name, weight in zip(TERMS, law.weights):
-        low, high, smallest, largest = reach(law.observations, name.split("^")[0].split("*")[0])
-        lines.append(f'    {{"{name}", {weight:.6g}, {low:.6g}, {high:.6g}, {smallest:.6g}, {largest:.6g}}},')
+        smallest, largest = sizes(law.observations, name.split("^")[0].split("*")[0])
+        lines.append(f'    {{"{name}", {weight:.6g}, {smallest:.6g}, {largest:.6g}}},')
+    lines += ["};", "constexpr FittedRange fitted_ranges[]{"]
+    lines += [f'    {{"{term}", {at}, {low:.6g}, {high:.6g}}},' for term, at, low, high in ranges(law.observations)]
     lines += ["};", "constexpr double fitted_covariance[]{"]
     places = [law.columns["term", name] for name in TERMS]
     lines += ["    " + ", ".join(f"{law.covariance[i][j]:.6g}" for j in places) + "," for i in places]

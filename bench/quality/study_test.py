@@ -138,7 +138,13 @@ class Analysis(unittest.TestCase):
         self.assertEqual(fit.found[fit.columns["term", "head"]], 0.0)
         self.assertGreater(fit.half_width("head"), law.PRIOR)
         self.assertLess(fit.half_width("aspect"), fit.half_width("head"))
-        self.assertEqual(law.reach(fit.observations, "head"), (0.0, 0.0, 0.0, 0.0))
+        self.assertEqual(law.sizes(fit.observations, "head"), (0.0, 0.0))
+        self.assertNotIn("head", {term for term, *_ in law.ranges(fit.observations)})
+
+    def test_what_was_tried_is_told_by_size(self):
+        tried = {(term, at): (low, high) for term, at, low, high in law.ranges(law.fitted().observations)}
+        self.assertEqual(tried["head", 0], (32, 192))  # 12 M
+        self.assertEqual(tried["head", 1], (64, 128))  # 85 M
 
     def test_the_committed_law_is_what_the_runs_give(self):
         text = law.rendered(law.fitted())

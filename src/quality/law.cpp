@@ -9,12 +9,18 @@
 namespace tilewright {
 namespace {
 
-/// A term, its weight, and which values and sizes the runs went through that vary it; zeros where none does.
+/// A term, its weight, and which sizes the runs have that vary it; zeros where none does.
 struct FittedTerm {
     std::string_view name;
     double weight;
-    double low, high;
     double smallest, largest;
+};
+
+/// Which values of a term's trait runs of about one size tried: ln of that over the usual one.
+struct FittedRange {
+    std::string_view term;
+    double size;
+    double low, high;
 };
 
 struct FittedRuns {
@@ -55,6 +61,17 @@ double held_size(const FittedTerm& term, double params) {
 
 /// How many times past a range a value lies.
 double past(double value, double low, double high) { return std::max({1.0, value / high, low / value}); }
+
+/// How many times past what runs of about this size tried; a switch is never past it.
+double past_tries(std::string_view term, double params, double value) {
+    const double size = std::log(params / usual_params);
+    const FittedRange* nearest = nullptr;
+    for (const FittedRange& range : fitted_ranges) {
+        if (range.term != term) continue;
+        if (nearest == nullptr || std::abs(range.size - size) < std::abs(nearest->size - size)) nearest = &range;
+    }
+    return nearest == nullptr ? 1.0 : past(value, nearest->low, nearest->high);
+}
 
 }  // namespace
 
@@ -146,7 +163,8 @@ public:
             untried(term.name);
             return 1.0;
         }
-        const double by_value = past(value, term.low, term.high), by_size = past(params_, term.smallest, term.largest);
+        const double by_value = past_tries(term.name, params_, value);
+        const double by_size = past(params_, term.smallest, term.largest);
         look(term.name, by_value * by_size);
         return 1.0 + std::log(by_value * by_size);
     }
