@@ -40,6 +40,8 @@ struct LossChange {
     bool reaches() const { return known && tried && beyond <= far; }
     /// The whole interval lies below half a percent more loss, and the law reaches there.
     bool free() const { return reaches() && high <= harmless; }
+    /// What counts where hope is no gain: more loss as expected, less only as far as the whole interval has it.
+    double sure() const { return value >= 0.0 ? value : reaches() && high < 0.0 ? high : 0.0; }
 };
 
 /// The law around a baseline.

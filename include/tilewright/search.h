@@ -127,6 +127,7 @@ struct Candidate {
     double speedup_at_equal_params = 1.0;  ///< the speed-up times the parameters over the baseline's
     double expected = 1.0;                 ///< the speed-up on the mean of hosts, faster and slower than assumed
     double gain = 1.0;                     ///< what it is ranked by: that, or that to the baseline's loss
+    double sure_gain = 1.0;                ///< the same with a lower loss only as far as it is sure
     LossChange loss;                       ///< at equal tokens
     LossChange loss_beside_heads;          ///< what width, depth, MLP and size do of that
     double to_loss = 1.0;                  ///< the baseline's time to its loss over this shape's; 90% interval

@@ -239,13 +239,16 @@ double Priced::time(std::size_t target, double pace) const {
 void add_loss(const LossLaw& law, Objective objective, Candidate& found) {
     found.loss = law.change(found.shape);
     found.loss_beside_heads = law.change_beside_heads(loss_traits(found.shape));
-    found.gain = found.expected;
+    found.gain = found.sure_gain = found.expected;
     if (found.loss.known) {
         const auto tokens = [&](double change) { return law.tokens(std::log1p(change)); };
         found.to_loss = found.speedup / tokens(found.loss.value);
         found.to_loss_low = found.low / tokens(found.loss.high);
         found.to_loss_high = found.high / tokens(found.loss.low);
-        if (objective == Objective::Loss) found.gain /= tokens(found.loss.value);
+        if (objective == Objective::Loss) {
+            found.gain /= tokens(found.loss.value);
+            found.sure_gain /= tokens(found.loss.sure());
+        }
     }
 }
 

@@ -11,9 +11,6 @@
 namespace tilewright {
 namespace {
 
-/// What a shape gains where a loss that is expected to be lower does not count.
-double sure_gain(const Candidate& one) { return std::min(one.gain, one.expected); }
-
 /// The surest of the smallest change that gains anything and is safe; a larger change must gain clearly more.
 const Candidate* worth_taking(const SearchResult& found) {
     constexpr double worth_a_change = 1.01;
@@ -22,10 +19,10 @@ const Candidate* worth_taking(const SearchResult& found) {
     for (const auto& [kind, list] : kinds(found)) {
         const Candidate* safe = nullptr;
         for (const Candidate& one : list) {
-            if (one.keeps_depth && (safe == nullptr || sure_gain(one) > sure_gain(*safe))) safe = &one;
+            if (one.keeps_depth && (safe == nullptr || one.sure_gain > safe->sure_gain)) safe = &one;
         }
-        if (safe == nullptr || sure_gain(*safe) < worth_a_change) continue;
-        if (best == nullptr || sure_gain(*safe) > worth_more_knobs * sure_gain(*best)) best = safe;
+        if (safe == nullptr || safe->sure_gain < worth_a_change) continue;
+        if (best == nullptr || safe->sure_gain > worth_more_knobs * best->sure_gain) best = safe;
     }
     return best;
 }
