@@ -140,7 +140,7 @@ def mean_curve(group):
 def time_picture(results, size, file):
     groups = collections.defaultdict(list)
     for run in law.best_rates(results):
-        if run["size"] == size and run["group"] in ("rate", "aspect", "noise", "pair", "head"):
+        if run["size"] == size and run["group"] in ("rate", "aspect", "noise", "pair", "head", "searched"):
             groups[run["name"]].append(run)
     curves = {name: curve for name, group in groups.items() if (curve := mean_curve(group))}
     shown = sorted(curves, key=lambda name: curves[name][-1][1])
@@ -165,7 +165,7 @@ def time_picture(results, size, file):
 def main():
     results = [run for run in runs.read_results(runs.HERE / "results.jsonl") if run["status"] == "ok"]
     aspect_picture(results)
-    for size in ("12m", "60m", "160m"):
+    for size in ("12m", "60m", "85m", "160m"):
         time_picture(results, size, f"quality-time-{size}.svg")
 
 
