@@ -26,10 +26,12 @@ Gemm any_gemm() {
 std::int64_t tile_of(const Gemm& gemm) { return gemm.precision == Precision::Fp8 ? 512 : 256; }
 
 /// Under the power limit another tile that draws less may let the clock settle higher.
-double slack(const Pricer& pricer) { return pricer.clock() == Clock::Sustained ? 0.01 : 1e-9; }
+double slack(const Pricer& pricer) { return pricer.clock() == Clock::Sustained ? 0.08 : 1e-9; }
 
-/// How much less a larger product may take: what the library's choice among its kernels may, where that is learnt.
-double fall(const Pricer& pricer, const Gemm& gemm) {
+/// How much less a larger product may take: what the library's choice among its kernels may, where that is learnt. A
+/// batch, which never takes less than one of its products, may fall with it.
+double fall(const Pricer& pricer, Gemm gemm) {
+    gemm.batch = 1;
     const bool chooses = !pricer.profile().gemm_corrections[0].choices.empty() && has_choices(gemm, pricer.profile());
     return slack(pricer) + (chooses ? Correction::largest_fall : 0.0);
 }
@@ -183,11 +185,10 @@ TEST(Laws, ALinearLayerFallsByNoMoreThanChoicesMay) {
         const auto whole = [](std::int64_t most) { return 64 * *rc::gen::inRange<std::int64_t>(1, most); };
         Gemm gemm{.m = *rc::gen::inRange<std::int64_t>(1, 4000), .n = whole(140), .k = whole(140)};
         gemm.reuse = *rc::gen::element(Reuse::None, Reuse::Input);
-        const double settled = pricer.clock() == Clock::Sustained ? 0.92 : 1.0;
         Seconds highest;
         for (int step = 0; step < 16; ++step) {
             const Seconds now = pricer.price(gemm).time;
-            RC_ASSERT(now >= highest * (settled * (1 - fall(pricer, gemm))));
+            RC_ASSERT(now >= highest * (1 - fall(pricer, gemm)));
             highest = std::max(highest, now);
             gemm.*(*rc::gen::element(&Gemm::m, &Gemm::m, &Gemm::n, &Gemm::k)) += 64;
         }
