@@ -227,6 +227,12 @@ double read::distance(const Device& a, const Device& b) {
            std::abs(std::log(a.power.value / b.power.value));
 }
 
+const Device& read::built_in_device(const std::string& name) {
+    thread_local std::map<std::string, Device, std::less<>> known;
+    const auto found = known.find(name);
+    return found != known.end() ? found->second : known.emplace(name, *find_device(name)).first->second;
+}
+
 Profile find_profile(const Device& device) {
     if (const Profile* own = fitted(device.name)) return completed(*own, device);
     return unmeasured_profile(device);

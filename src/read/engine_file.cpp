@@ -72,13 +72,6 @@ FoundRow mean_row(const std::vector<const EngineRow*>& rows) {
     return found;
 }
 
-/// A device that rows are of.
-const Device& timed_device(const std::string& name) {
-    static thread_local std::map<std::string, Device, std::less<>> known;
-    const auto found = known.find(name);
-    return found != known.end() ? found->second : known.emplace(name, *find_device(name)).first->second;
-}
-
 /// The first word of a row is its device; `matches` looks at the others.
 template <class Matches>
 std::optional<FoundRow> find_rows(std::string_view name, const Device& device, Matches matches) {
@@ -89,7 +82,7 @@ std::optional<FoundRow> find_rows(std::string_view name, const Device& device, M
         if (!matches(row)) continue;
         if (row.words[0] == device.name) return FoundRow{row.numbers, row.words, Evidence::Fitted};
         rows.push_back(&row);
-        const Device& other = timed_device(row.words[0]);
+        const Device& other = read::built_in_device(row.words[0]);
         if (other.architecture != device.architecture || unlikeness(device, other) >= least) continue;
         least = unlikeness(device, other);
         nearest = &row;

@@ -47,6 +47,9 @@ Result<Experiment> find_experiment(std::string_view name);
 /// kernels.
 double distance(const Device& a, const Device& b);
 
+/// A built-in device by its name, read once by each thread.
+const Device& built_in_device(const std::string& name);
+
 /// Recorded requests, a CSV of arrival_s, isl, osl and optionally cached: in order of arrival, the first at zero; or
 /// every problem with its line.
 Result<std::vector<Request>> read_arrivals(std::string_view bytes, const std::string& where);

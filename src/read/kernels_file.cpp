@@ -2,7 +2,6 @@
 // its architecture, else the mean of all.
 #include <cassert>
 #include <cmath>
-#include <map>
 #include <optional>
 
 #include "read/document.h"
@@ -47,13 +46,6 @@ struct Measured {
     Law law;
 };
 
-/// Read once by each thread.
-const Device& measured_device(const std::string& name) {
-    thread_local std::map<std::string, Device, std::less<>> known;
-    const auto found = known.find(name);
-    return found != known.end() ? found->second : known.emplace(name, *find_device(name)).first->second;
-}
-
 /// The geometric mean of all.
 template <class Law>
 Law mean_of(const std::vector<Measured<Law>>& all, std::span<const LawField<Law>> fields) {
@@ -76,13 +68,13 @@ Law law_for(const Device& device, const read::Value& section, std::span<const La
             if (row.value.as<std::string>() != nullptr) {
                 Law own;
                 own.flash2 = true;
-                if (measured_device(row.key).architecture == device.architecture) return own;
+                if (read::built_in_device(row.key).architecture == device.architecture) return own;
                 continue;
             }
         }
         const std::optional<Law> law = law_of(row.value, fields);
         assert(law && "the built-in laws are in range");
-        all.push_back({measured_device(row.key), *law});
+        all.push_back({read::built_in_device(row.key), *law});
         if (row.key == device.name || same_chip(all.back().device, device)) return *law;
     }
     const Measured<Law>* nearest = nullptr;
