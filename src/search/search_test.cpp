@@ -296,6 +296,7 @@ TEST(Search, ShrinksBlocksOnlyWhereTheLawCallsItFree) {
         if (found.block_change >= options.guards.blocks.low - 1.0) continue;
         fewer = true;
         EXPECT_TRUE(found.loss.free()) << "heads included";
+        EXPECT_TRUE(found.loss_beside_heads.free()) << "and not paid for by them";
         EXPECT_GE(found.parameter_change, options.guards.params.low - 1.0);
     }
     EXPECT_TRUE(fewer) << "832 x 10 has 2.5% fewer and costs no loss";

@@ -259,12 +259,12 @@ void Space::count_params(Slice& slice) const {
     }
 }
 
-/// Whether the law says so of the whole change, of a width with so many parameters outside the embeddings.
+/// Whether the law says so of the whole change, and of all but its heads: what heads gain pays for no parameters.
 bool Space::free_of_loss(const Slice& slice, std::size_t set, std::int64_t layers, std::size_t width) const {
     Shape shape = slice.with(slice.heads[set]);
     shape.layers = layers;
     shape.ffn = slice.ffn[width];
-    return law_.change(shape).free();
+    return law_.change(shape).free() && law_.change_beside_heads(loss_traits(shape)).free();
 }
 
 Range Space::widths(const Slice& slice, std::size_t set, std::size_t words, std::int64_t layers) const {
