@@ -138,18 +138,17 @@ Score score(std::span<const Target> targets, const Priced& baseline, const Price
     for (std::size_t t = 0; t < targets.size(); ++t) {
         const auto before = launches(baseline.steps[t], 1.0), after = launches(other.steps[t], other.scale);
         const Surplus gone = surplus(before, after), come = surplus(after, before);
-        const double busy_before = total(baseline.steps[t], 1.0), busy = total(other.steps[t], other.scale);
         const double share = targets[t].weight / weights;
-        const double host = other.scale * other.host.value, waits = other.scale * other.waits.value;
         const double base = baseline.time(t), time = other.time(t);
-        // of a ratio, so that neither end passes zero however far off a kernel may be
+        // of a ratio, so that neither end passes zero however far off a kernel may be; where the host bounds a step,
+        // what its kernels are off by is hidden
         const auto off = [&](double come_by, double gone_by) {
-            return std::exp(std::hypot(std::log1p(come_by / busy), std::log1p(gone_by / busy_before)));
+            return std::exp(std::hypot(std::log(other.time(t, 1.0, come_by) / time),
+                                       std::log(baseline.time(t, 1.0, gone_by) / base)));
         };
         sum.value += share * (time / base);
         sum.by_target.push_back(time / base);
-        double high = (std::max(host, busy * off(come.above, -gone.below)) + waits) / base;
-        double low = (std::max(host, busy / off(-come.below, gone.above)) + waits) / base;
+        double high = time / base * off(come.above, -gone.below), low = time / base / off(-come.below, gone.above);
         for (const auto& [pace, hosts] : walk::paces(other.workload)) {
             const double ratio = other.time(t, pace) / baseline.time(t, pace);
             low = std::min(low, ratio);
@@ -232,8 +231,8 @@ Shape turned_up_to(const Shape& from, const Shape& to, std::size_t last) {
 
 }  // namespace
 
-double Priced::time(std::size_t target, double pace) const {
-    return (steady_time({total(steps[target], scale)}, host * scale * pace) + waits * scale).value;
+double Priced::time(std::size_t target, double pace, double more) const {
+    return (steady_time({total(steps[target], scale) + more}, host * scale * pace) + waits * scale).value;
 }
 
 void add_loss(const LossLaw& law, Objective objective, Candidate& found) {

@@ -14,8 +14,9 @@ struct Priced {
     Seconds host;     ///< that issuing the step takes
     Seconds waits{};  ///< of the GPU for an engine's scheduler
 
-    /// The step on a target in closed form, at the baseline's tokens and GPUs.
-    double time(std::size_t target, double pace = 1.0) const;
+    /// The step on a target in closed form, at the baseline's tokens and GPUs, with a host of some pace and kernels
+    /// that take so many seconds more.
+    double time(std::size_t target, double pace = 1.0, double more = 0.0) const;
 };
 
 Priced priced(std::span<const Target> targets, const Shape& shape, const space::Variant& variant);
