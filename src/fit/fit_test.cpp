@@ -119,6 +119,25 @@ TEST(Fit, LearnsADeviceFromItsTimesAndIsDeterministic) {
     EXPECT_LT(profile.errors[0].mean, profile.errors[0].roofline);
 }
 
+TEST(Fit, ARelativesTopClockIsNoClockThatWasRead) {
+    Profile start = assumed_profile(h200());
+    start.carried_from = "relative";
+    start.top_clock = {1.98e9};
+    for (const bool read : {false, true}) {
+        std::vector<Observation> seen = invented(200);
+        Observations all;
+        for (Observation& one : seen) {
+            one.mode = ClockMode::Quick;
+            one.clock_mhz = read ? 1900.0 : 0.0;
+            all.push_back(&one);
+        }
+        Profile learnt = start;
+        fit_gemm_physics(all, h200(), learnt);
+        EXPECT_EQ(learnt.power.clocked == start.power.clocked, !read);
+        EXPECT_EQ(learnt.power.matrix == start.power.matrix, read);
+    }
+}
+
 /// Products under a power limit that is not the assumed one, rested and settled, as samples have them.
 std::vector<Observation> under_power(const Profile& truth) {
     const Pricer pricer(h200(), truth, Clock::Sustained);

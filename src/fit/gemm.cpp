@@ -121,7 +121,8 @@ std::vector<Parameter> further_parameters(Profile& profile, GemmFamily family, c
     std::vector<Parameter> result;
     if (family == GemmFamily::Whole) {
         if (!by_host(seen)) result = {{&profile.bandwidth_fraction, 1.0}, &profile.bandwidth_ramp.value};
-        const bool clocks_read = profile.top_clock.value > 0.0;  // else falling with their duration tells of power
+        const bool clocks_read =  // else falling with their duration tells of power; a top clock may be a relative's
+            std::any_of(seen.begin(), seen.end(), [](const Observation* one) { return one->clock_mhz > 0.0; });
         result.push_back(clocks_read ? Parameter{&profile.power.clocked, 1.0} : Parameter{&profile.power.matrix.value});
     } else if (family != GemmFamily::Tf32) {
         return {{&profile.kernels(family).bandwidth, 1.0}};
