@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""fit_attention.py PROGRAM [--check]: attention of training in the profiles of GPUs whose public timings are of serving engines.
+"""fit_attention.py PROGRAM [--check] [DEVICE…]: attention of training in the profiles of GPUs whose public timings are of serving engines.
 
 NVIDIA publishes what cuDNN takes on GB200 and GB300 and FlashAttention-2 on an A100 (bench/published_attention.csv); the constants of
 heads of 128 are solved for these times, set to the clock of a B200 and a B300, and written into their profiles. Other head sizes keep
 the ratio to 128 that the H200 has, where we timed all. An H100 is the same chip as an H200 and takes its constants as they are.
-bench/fit_profiles.sh comes before it. --check only prints how far off the rows are, the H200's too, which no fit has seen."""
+bench/fit_profiles.sh runs it last. --check only prints how far off the rows are, the H200's too, which no fit has seen."""
 import argparse
 import csv
 import io
@@ -60,7 +60,9 @@ def with_walk(section, walk, tile, constants, ratio_of):
     """The section with a pass's constants in it, those of other head sizes by their ratio to 128."""
     fraction, block, masked, unmasked, launch = constants
     lines = [[head, *tile, min(1.0, fraction * ratio_of[head] / ratio_of[128]), block, masked, unmasked, 1, 1, 1] for head in sorted(ratio_of)]
-    body = "".join("  [" + ", ".join(f"{x:.4g}" for x in line) + "],\n" for line in lines)
+    columns = [[f"{x:.4g}" for x in column] for column in zip(*lines)]
+    aligned = zip(*([text.rjust(max(map(len, column))) for text in column] for column in columns))
+    body = "".join("  [" + ", ".join(line) + "],\n" for line in aligned)
     section = re.sub(rf"(^{walk} = \[\n#[^\n]*\n).*?(?=^\])", lambda found: found.group(1) + body, section, flags=re.M | re.S)
     key = "launch_us" if walk == "forward" else "backward_launch_us"
     return re.sub(rf"^{key} = .*$", f"{key} = {launch:.4g}", section, flags=re.M)
@@ -158,16 +160,24 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("program")
     parser.add_argument("--check", action="store_true")
+    parser.add_argument("devices", nargs="*", metavar="DEVICE", help="all where none is named")
     options = parser.parse_args()
     if options.check:
         return check(options.program)
-    with open(os.path.join(PROFILES, "h200.toml"), encoding="utf-8") as source:
-        replace_section("h100-sxm", "cudnn", section_of(source.read(), "cudnn"), "the H200's")
-    forget_errors("h100-sxm", "none")
+
+    def wanted(device):
+        return not options.devices or device in options.devices
+
+    if wanted("h100-sxm"):
+        with open(os.path.join(PROFILES, "h200.toml"), encoding="utf-8") as source:
+            replace_section("h100-sxm", "cudnn", section_of(source.read(), "cudnn"), "the H200's")
+        forget_errors("h100-sxm", "none")
     for devices, name, timed, scale in SOLVED:
+        if not any(map(wanted, devices)):
+            continue
         rows = [row for row in rows_of(timed, scale) if row["time"] <= LONGEST_US]
         section = solved_section(options.program, devices[0], name, rows)
-        for device in devices:
+        for device in filter(wanted, devices):
             replace_section(device, name, section, "NVIDIA's cudnn-frontend")
             forget_errors(device, "auto decode")
 

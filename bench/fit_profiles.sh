@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # fit_profiles.sh TILEWRIGHT PUBLIC [DEVICE…]: fits data/profiles, all or some, from our samples (data/samples) and from public
 # timings (a folder of gzip CSV with columns op, dtype, m, n, k, batch, latency_us and, for the paper's sweeps, layout; for attention also heads,
-# kv_heads, kv_dtype, window, with m queries, n keys, k the head size). Relatives come before the GPUs that start from their profiles,
-# and the program must be built again between the two. bench/fit_attention.py then sets attention of training.
+# kv_heads, kv_dtype, window, with m queries, n keys, k the head size). Relatives come before the GPUs that start from their profiles, which lie inside
+# the program: it is built again in between, in the folder where it lies. Attention of training (bench/fit_attention.py) comes last.
 # fit_profiles.sh TILEWRIGHT PUBLIC choices [DEVICE…]: only which kernels the library chooses (fit_choices, built beside the program), on top of the
-# profiles as they are. This is how those that ship got theirs; a fit of public samples learns it besides.
+# profiles as they are. A fit of public samples learns it besides; the H200's, of our own, needs it.
 set -euo pipefail
 program=$1 public=$2 only=""
 if [[ ${3:-} == choices ]]; then only=choices && set -- "$1" "$2" "${@:4}"; fi
@@ -61,11 +61,14 @@ paper_samples() {
 }
 
 # The H200's own samples come first; what others timed of it teaches its profile no more than their choices.
+choices() {  # device, name there, name of the paper's logs
+    products "gemm_$2" bf16 rotated 0 > "$work/gemm_$2.csv"
+    "$(dirname "$program")/fit_choices" "$1" "$profiles/$1.toml" "$work/gemm_$2.csv" ${3:+$(paper_samples "$3")}
+}
+
 if [[ $only == choices ]]; then
     while read -r device table logs; do
-        wanted "$device" || continue
-        products "gemm_$table" bf16 rotated 0 > "$work/gemm_$table.csv"
-        "$(dirname "$program")/fit_choices" "$device" "$profiles/$device.toml" "$work/gemm_$table.csv" ${logs:+$(paper_samples "$logs")}
+        if wanted "$device"; then choices "$device" "$table" "$logs"; fi
     done <<< "h200 h200_sxm
 a100-80-sxm a100_sxm a100
 b200 b200_sxm
@@ -75,6 +78,8 @@ b300 b300_sxm
 l40s l40s"
     exit
 fi
+
+build_again() { cmake --build "$(dirname "$program")" --target tilewright_program >&2; }
 
 fit() {  # device, source, files of samples…
     "$program" fit --device "$1" --source "$2" -o "$profiles/$1.toml" "${@:3}"
@@ -87,6 +92,8 @@ if wanted h200; then
     collectives "$public/collective_h200_sxm.csv.gz" > "$work/collective_h200.csv"
     fit h200 "own H200 samples (data/samples): cuBLASLt 13.1, cuDNN 9.14, PyTorch 2.11; collectives: aiconfigurator, nccl-tests" \
         "$samples"/h200/{gemm-quick,gemm-clocks,gemm-lasting,gemm-narrow,gemm-long,gemm-batched,attention,stream,stream-wide,pytorch,pytorch-compiled}.jsonl.gz "$work/collective_h200.csv"
+    choices h200 h200_sxm
+    build_again
 fi
 if wanted a100-80-sxm; then
     fit a100-80-sxm "$aiconfigurator, SGLang 0.5.10; attention: vLLM 0.14, FlashAttention-2, cache writes inside; odd sizes: $logs, cuBLAS 11.7" \
@@ -96,6 +103,7 @@ if wanted b200; then fit b200 "$aiconfigurator, $engine, TensorRT-LLM kernels, c
 if wanted rtx-pro-6000; then
     fit rtx-pro-6000 "$aiconfigurator, $engine, FlashAttention-2, cache writes inside" $(public_samples rtx_pro_6000_server none)
 fi
+if wanted a100-80-sxm || wanted b200; then build_again; fi
 if wanted h100-sxm; then
     fit h100-sxm "from h200; $aiconfigurator, $engine, FlashAttention-3, cache writes inside" $(public_samples h100_sxm node)
 fi
@@ -104,3 +112,8 @@ if wanted l40s; then fit l40s "$aiconfigurator, $engine, FlashAttention-2, cache
 if wanted a100-40-sxm; then fit a100-40-sxm "from a100-80-sxm; $logs, cuBLAS 11.7, wall clock" $(paper_samples a100); fi
 if wanted v100-sxm2; then fit v100-sxm2 "$logs, cuBLAS 11.7, wall clock" $(paper_samples v100); fi
 if wanted mi250x; then fit mi250x "$logs, rocBLAS, one die, wall clock" $(paper_samples mi250x); fi
+trained=()
+for device in h100-sxm b200 b300 a100-80-sxm a100-40-sxm; do
+    if wanted "$device"; then trained+=("$device"); fi
+done
+if ((${#trained[@]})); then python3 "$(dirname "$0")/fit_attention.py" "$program" "${trained[@]}"; fi
