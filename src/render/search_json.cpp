@@ -38,7 +38,8 @@ void write_candidate(JsonWriter& json, const Candidate& candidate, std::string_v
     json.key("speedup_by_gpu").array();
     for (const double speedup : candidate.by_target) json.value(speedup);
     json.end();
-    json.field("proven", candidate.proven()).field("time_s", candidate.time.value).field("params", candidate.params);
+    json.field("gain", candidate.gain).field("proven", candidate.proven());
+    json.field("time_s", candidate.time.value).field("params", candidate.params);
     json.field("flops_change", candidate.flops_change).field("kv_bytes_per_token", candidate.kv_per_token.value);
     write_causes(json, candidate);
     json.key("shape").object();
