@@ -63,11 +63,15 @@ std::string other_depth_text(const SearchResult& found) {
     if (best == nullptr || best->keeps_depth || best->gain < worth_a_word * taken) return "";
     return fmt::format(" Another {} might be better still ({}: {}{}), but nothing says that it costs no loss.{}",
                        best->loss.known ? "depth" : "depth, width or choice of experts", changes_text(*best),
-                       speedup_text(best->gain), found.objective == Objective::Loss ? " to the same loss" : "",
+                       gain_text(*best, found.objective), found.objective == Objective::Loss ? " to the same loss" : "",
                        law_text(*best));
 }
 
 }  // namespace
+
+std::string gain_text(const Candidate& candidate, Objective objective) {
+    return speedup_text(objective == Objective::Loss ? candidate.to_loss : candidate.speedup);
+}
 
 std::string recommendation(const SearchResult& found) {
     if (!found.recommended) {

@@ -1,5 +1,6 @@
 // The text of `search`: shapes of equal size by how much they change, fastest first, why, and the one to take.
 #include <fmt/format.h>
+#include <cmath>
 
 #include <algorithm>
 
@@ -34,7 +35,7 @@ void append_front(std::string& out, const std::vector<Candidate>& front, std::st
                  {"KV per token", Align::Right},
                  {"change", Align::Left, true}});
     for (const Candidate* point : points) {
-        table.row({speedup_text(point->gain), change_text(point->parameter_change), bytes_text(point->kv_per_token),
+        table.row({gain_text(*point, objective), change_text(point->parameter_change), bytes_text(point->kv_per_token),
                    changes_text(*point)});
     }
     table.append_to(out, style);
@@ -94,6 +95,10 @@ std::string_view kind_of_best(const SearchResult& found) {
     return "free";
 }
 
+/// Whether another host than the one assumed makes another speed-up.
+bool host_matters(const Candidate& one) { return std::abs(one.expected / one.speedup - 1.0) > 1e-3; }
+constexpr std::string_view on_the_mean = ", on the mean of faster and slower hosts than the one shown";
+
 std::string coverage_text(const SearchAnswer& answer) {
     const SearchResult& found = answer.found;
     const std::string priced = grouped_text(static_cast<double>(found.shapes_priced));
@@ -107,8 +112,8 @@ std::string coverage_text(const SearchAnswer& answer) {
                                       : found.objective == Objective::Loss
                                           ? "soonest at the baseline's loss, under the model and the law"
                                           : "the fastest under the model";
-        return fmt::format("All {} shapes of the space were priced: the first of \"{}\" is {}{}.", priced,
-                           kind_of_best(found), best,
+        return fmt::format("All {} shapes of the space were priced: the first of \"{}\" is {}{}{}.", priced,
+                           kind_of_best(found), best, host_matters(*found.best()) ? on_the_mean : "",
                            answer.options.exact || budget.time || budget.memory
                                ? ""
                                : ", round sizes preferred where they cost no more than 0.3%");

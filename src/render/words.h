@@ -45,6 +45,9 @@ std::string changes_text(const Candidate& candidate);
 /// "heads 32 -> 20: attention 1.48 times faster; vocab 50257 -> 50272: head 4.44 times faster".
 std::string causes_text(const Candidate& candidate);
 
+/// The speed-up of a candidate with the host that is assumed, to the baseline's loss where that is the objective.
+std::string gain_text(const Candidate& candidate, Objective objective);
+
 /// The one thing to do, or that there is nothing to gain.
 std::string recommendation(const SearchResult& found);
 std::string recommendation(const Advice& advice);  ///< and why there is none, where memory is the reason
