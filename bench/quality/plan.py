@@ -141,19 +141,21 @@ def searched():
 
 
 def proposed():
-    """Three seeds of what the search would propose for models of 150 M to 300 M parameters outside the embeddings, if the law reached there: fewer
-    layers with wider MLPs, heads of 128. pythia-410m changed like this was measured 1.09 times as fast."""
-    shapes = {"base": baseline("160m"), "896x13-heads-128": equal("160m", 896, 13, head_dim=128)}
-    made = [row("160m", "proposed", name, shape, f"fewer layers, wider MLPs and heads, seed {seed}", lr="0.0012", seed=seed)
-            for seed in (1, 2, 3) for name, shape in shapes.items()]
-    return made + [row("160m", "head", "heads-128", equal("160m", 896, 16, head_dim=128), "head size 128", lr="0.0012")]
+    """What the search would propose for models of 150 M to 300 M parameters outside the embeddings, if the law reached there: fewer layers with
+    wider MLPs, heads of 128; each alone and both, two seeds, so that each is told by four pairs. pythia-410m with both was measured 1.09 times as
+    fast. At the baseline's best rate, at which it has its first seed already."""
+    shapes = {"base": baseline("160m"), "heads-128": equal("160m", 896, 16, head_dim=128),
+              "896x13-heads-128": equal("160m", 896, 13, head_dim=128), "896x13": equal("160m", 896, 13)}
+    return [row("160m", "proposed", name, shape, f"fewer layers, wider MLPs and heads, seed {seed}", lr="0.001", seed=seed)
+            for seed in (1, 2) for name, shape in shapes.items() if seed > 1 or name != "base"]
 
 
 def next_turn():
     """The wide pair of 160 M with two more seeds, each shape at its best rate, and at 60 M what only 12 M models varied."""
     def pair(seed):
-        return [row("160m", "noise", "base", baseline("160m"), f"noise of the baseline, seed {seed}", lr="0.001", seed=seed),
-                row("160m", "aspect", "1280x8", equal("160m", 1280, 8), "width over depth 160", lr="0.002", seed=seed)]
+        wide = row("160m", "aspect", "1280x8", equal("160m", 1280, 8), "width over depth 160", lr="0.002", seed=seed)
+        base = row("160m", "noise", "base", baseline("160m"), f"noise of the baseline, seed {seed}", lr="0.001", seed=seed)
+        return [base, wide] if seed > 2 else [wide]  # two seeds of the baseline are among the proposed
     varied = {made["name"]: made for made in knobs("60m")}
     return [*pair(2), varied["heads-128"], varied["ratio-704"], varied["ratio-576"], *pair(3), varied["kv-2"], varied["gated"]]
 
