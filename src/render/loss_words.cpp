@@ -44,9 +44,10 @@ std::string freedom_text(const Candidate& candidate) {
     const bool moves =
         std::ranges::any_of(candidate.changed, [](const auto& text) { return text.starts_with("layers"); });
     if (!moves && candidate.block_change >= equal) return "";
-    return fmt::format(
-        " Width, depth and size by themselves ({} outside the embeddings) do {} to it, which counts as free.",
-        change_text(candidate.block_change), loss_text(candidate.loss_beside_heads));
+    const LossChange& apart = candidate.loss_beside_heads;
+    return fmt::format(" Width, depth and size by themselves ({} outside the embeddings) do {} to it, which {}.",
+                       change_text(candidate.block_change), loss_text(apart),
+                       apart.free() ? "counts as free" : "with these heads counts as free");
 }
 
 /// What a speed-up is worth where size bought some of it, or was paid for.

@@ -302,6 +302,32 @@ TEST(Search, ShrinksBlocksOnlyWhereTheLawCallsItFree) {
     EXPECT_TRUE(fewer) << "832 x 10 has 2.5% fewer and costs no loss";
 }
 
+/// Fewer layers with wider MLPs are not known to be free by themselves, with wider heads they are.
+TEST(Search, KeepsAnotherDepthWhereItsHeadsPayForIt) {
+    Shape shape = small();
+    shape.hidden = 1024;
+    shape.layers = 24;
+    shape.heads = shape.kv_heads = 16;
+    shape.ffn = 4096;
+    const LossLaw law(shape);
+    Shape shallow = shape;
+    shallow.layers = 20;
+    shallow.ffn = 5376;
+    const std::vector<Target> targets{{on(h200()), 1.0}};
+    const space::Space space(shape, graphs(), {});
+    walk::Setting setting = setting_of(space, targets);
+    setting.law = law;
+    EXPECT_FALSE(walk::keeps_depth(setting, shallow, space::turned(shape, shallow)));
+    shallow.heads = shallow.kv_heads = 8;
+    shallow.head_dim = 128;
+    EXPECT_FALSE(law.change_beside_heads(loss_traits(shallow)).free());
+    EXPECT_TRUE(walk::keeps_depth(setting, shallow, space::turned(shape, shallow)));
+    shallow.heads = shallow.kv_heads = 2;
+    shallow.head_dim = 512;
+    EXPECT_FALSE(walk::keeps_depth(setting, shallow, space::turned(shape, shallow)))
+        << "of such heads nothing is known";
+}
+
 /// A padded vocabulary saves the GPU half its time where the host that is assumed saves none: a faster one shows it.
 TEST(Search, CountsTheGpusTimeOnFasterHosts) {
     Shape shape = small();
@@ -340,7 +366,7 @@ TEST(Search, RecommendsAnotherDepthOnlyWhereTheLawCallsItFree) {
     EXPECT_EQ(result.objective, Objective::Loss);
     ASSERT_TRUE(result.recommended.has_value());
     const Candidate& taken = *result.recommended;
-    EXPECT_TRUE(taken.shape.layers == gpt3().layers || taken.loss_beside_heads.free());
+    EXPECT_TRUE(taken.shape.layers == gpt3().layers || taken.loss_beside_heads.free() || taken.loss.free());
     ASSERT_FALSE(result.safe_depth.empty());
     EXPECT_TRUE(result.safe_depth[0].keeps_depth);
     EXPECT_LE(result.safe_depth[0].gain, result.candidates[0].gain * (1.0 + walk::most_charged));

@@ -359,7 +359,9 @@ bool keeps_depth(const Setting& setting, const Shape& shape, std::uint32_t turne
     constexpr std::uint32_t structure =
         bit(Knob::Layers) | bit(Knob::Hidden) | bit(Knob::Experts) | bit(Knob::TopK) | bit(Knob::Shared);
     if (!setting.law) return (turned & structure) == 0;
-    return (turned & bit(Knob::Layers)) == 0 || setting.law->change_beside_heads(loss_traits(shape)).free();
+    if ((turned & bit(Knob::Layers)) == 0) return true;
+    const LossTraits traits = loss_traits(shape);
+    return setting.law->change_beside_heads(traits).free() || setting.law->change(traits).free();
 }
 
 double factor(const Setting& setting, const Shape& shape) {
