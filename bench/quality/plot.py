@@ -140,7 +140,7 @@ def mean_curve(group):
 def time_picture(results, size, file):
     groups = collections.defaultdict(list)
     for run in law.best_rates(results):
-        if run["size"] == size and run["group"] in ("rate", "aspect", "noise", "pair", "head", "searched"):
+        if run["size"] == size and run["group"] in ("rate", "aspect", "noise", "pair", "head", "searched", "proposed"):
             groups[run["name"]].append(run)
     curves = {name: curve for name, group in groups.items() if (curve := mean_curve(group))}
     shown = sorted(curves, key=lambda name: curves[name][-1][1])
@@ -157,7 +157,7 @@ def time_picture(results, size, file):
         picture.points(curve, colour)
         run, seeds = groups[name][0], len({run["seed"] for run in groups[name]})
         shape = f"{run['hidden']}x{run['layers']}"
-        label = shape if name.endswith(shape) else f"{name}: {shape}"
+        label = shape if name.endswith(shape) else name if shape in name else f"{name}: {shape}"
         picture.name(f"{label}, {curve[-1][1]:.3f}" + (f", {seeds} seeds" if seeds > 1 else ""), colour)
     picture.save(file)
 
