@@ -105,24 +105,31 @@ inline std::array<Interval, 3> intervals_of(const HeldOut& held) {
     return intervals;
 }
 
-/// A law fitted to all, its intervals from kin held out fold by fold; says on stderr how far off these were.
+/// The best law of those that the starts lead to.
 template <class Law, class Case>
-Law fit_and_judge(const std::vector<Timed<Case>>& seen, std::span<const LawField<Law>> fields,
-                  const std::vector<Law>& starts, const char* title) {
-    constexpr std::uint64_t folds = 4;
+Law fitted_from(const std::vector<Timed<Case>>& seen, std::span<const LawField<Law>> fields,
+                const std::vector<Law>& starts) {
     Law law = fitted(seen, starts.front(), fields, {1.0});
     for (std::size_t i = 1; i < starts.size(); ++i) {
         const Law other = fitted(seen, starts[i], fields, {1.0});
         if (off(seen, other) < off(seen, law)) law = other;
     }
-    law = fitted(seen, law, fields, {0.5});
+    return fitted(seen, law, fields, {0.5});
+}
+
+/// The law with what `learn(seen, law)` makes of what its constants leave over, its intervals from kin held out fold by
+/// fold; says on stderr how far off these were.
+template <class Law, class Case, class Learn>
+Law judged(const std::vector<Timed<Case>>& seen, Law law, std::span<const LawField<Law>> fields, const char* title,
+           Learn learn) {
+    constexpr std::uint64_t folds = 4;
     HeldOut held;
     for (std::uint64_t fold = 0; fold < folds; ++fold) {
         std::vector<Timed<Case>> train;
         for (const auto& one : seen) {
             if (one.kin % folds != fold) train.push_back(one);
         }
-        const Law without = fitted(train, law, fields, {0.2});
+        const Law without = learn(train, fitted(train, law, fields, {0.2}));
         for (const auto& one : seen) {
             if (one.kin % folds != fold) continue;
             const auto time = time_of(one.what, without);
@@ -130,6 +137,7 @@ Law fit_and_judge(const std::vector<Timed<Case>>& seen, std::span<const LawField
             held.bounds.push_back(bound_of(time));
         }
     }
+    law = learn(seen, law);
     law.by_bound = intervals_of(held);
     double mean = 0.0, inside = 0.0;
     std::vector<double> errors;

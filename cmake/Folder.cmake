@@ -83,7 +83,7 @@ endfunction()
 function(tilewright_embed)
   set(data ${CMAKE_SOURCE_DIR}/data)
   file(GLOB texts CONFIGURE_DEPENDS ${data}/models/*.toml ${data}/devices/*.toml ${data}/clusters/*.toml ${data}/profiles/*.toml
-       ${data}/profiles/*.json ${data}/engines/*.toml ${data}/kernels/*.toml ${data}/experiments/*.toml ${CMAKE_SOURCE_DIR}/docs/rules/*.md ${CMAKE_SOURCE_DIR}/python/tilewright_host.py)
+       ${data}/profiles/*.json ${data}/engines/*.toml ${data}/kernels/*.toml ${data}/kernels/*.trees ${data}/experiments/*.toml ${CMAKE_SOURCE_DIR}/docs/rules/*.md ${CMAKE_SOURCE_DIR}/python/tilewright_host.py)
   file(GLOB runtimes CONFIGURE_DEPENDS ${data}/runtimes/*.toml)
   tilewright_generate(read embed ${texts})
   tilewright_generate(ops runtimes ${runtimes})

@@ -231,6 +231,29 @@ TEST(Laws, MoreSequencesNeverTakeLess) {
     });
 }
 
+/// What the laws of data/kernels leave over is learnt, and rises with each of these.
+TEST(Laws, MoreForAServingEnginesAttentionNeverTakesLess) {
+    holds_everywhere([](const Pricer& pricer) {
+        Attention before = any_attention();
+        before.pass = AttentionPass::Forward;
+        before.backend = AttentionBackend::Engine;
+        before.head_dim = *rc::gen::element<std::int64_t>(64, 96, 128, 192, 256);
+        before.narrow_cache = *rc::gen::arbitrary<bool>();
+        before.window = *rc::gen::element<std::int64_t>(0, 0, 128, 1024, 4096);
+        before.writes_cache = true;
+        before.causal = true;
+        if (before.q_len > 1) before.q_len = before.kv_len;
+        const auto more = *rc::gen::inRange<std::int64_t>(1, 50000);
+        Attention batch = before, longer = before;
+        batch.batch += more;
+        longer.kv_len += more;
+        if (before.q_len > 1) longer.q_len = longer.kv_len;
+        const double time = pricer.price(before).time.value * 0.995;
+        RC_ASSERT(pricer.price(batch).time.value >= time);
+        RC_ASSERT(pricer.price(longer).time.value >= time);
+    });
+}
+
 /// docs/notebook/2026-11-16-held-out.md: of such weights half run at a third of the speed.
 TEST(Laws, AnIntervalHoldsBothSpeedsOfLongWeightsOnVolta) {
     const Device device = *find_device("v100-sxm2");

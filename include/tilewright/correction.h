@@ -111,8 +111,8 @@ struct Correction {
     double first_s = 1.0;  ///< physical time of the first knot
     std::int64_t knots = 1;
     double offset = 0.0;
-    double of_batches = 1.0;  ///< 0: of single products only, a batch is then priced by physics
-    std::vector<Tree> trees;  ///< of the knots in turn, as many of each
+    double of_batches = 1.0;    ///< 0: of single products only, a batch is then priced by physics
+    std::vector<Tree> trees{};  ///< of the knots in turn, as many of each
 
     /// What the library's choice of a kernel does to one size and not to the next, of single products as linear layers
     /// have them: a price is within half of `largest_fall` of one that never falls.

@@ -83,10 +83,15 @@ struct EngineAttentionLaw : LawIntervals {
     double exposed = 0.2;
     double ramp_us = 1.0;
     bool flash2 = false;  ///< the profile's own price of FlashAttention-2 is nearer to the timings
+    Correction learnt{.first_s = 4e-6, .knots = 8};  ///< what the constants leave over
     Evidence evidence = Evidence::Assumed;
 };
 
 std::span<const LawField<EngineAttentionLaw>> engine_attention_fields();
+
+/// What the trees of a law see of a call (src/cost/engine_attention.cpp): first what rises with the queries, keys and
+/// sequences of a call, then what does not change with them.
+inline constexpr std::size_t engine_rising_features = 11, engine_feature_count = engine_rising_features + 3;
 
 /// What is walked: whole prompts, or a cache by single queries; each with keys and values in 16 bits or in fp8, and in
 /// fp8 by Triton's kernel, which vLLM takes for head sizes that FlashInfer does not know.

@@ -32,16 +32,18 @@ AttentionWalk walk_of(const Attention& call, const Device& device) {
 
 EngineCall::EngineCall(const Attention& call, const Device& device)
     : units(static_cast<double>(device.units)),
+      window(static_cast<double>(call.window)),
       walk(call.widens_cache ? 0.5 : 1.0),
-      writes_cache(call.writes_cache),
-      windowed(call.window > 0) {
+      writes_cache(call.writes_cache) {
     Op op;
     op.work = call;
     const double heads = at_least_one(call.heads), kv_heads = at_least_one(call.kv_heads);
-    const double sequences = at_least_one(call.batch), queries = at_least_one(call.q_len);
+    const double queries = at_least_one(call.q_len);
     const double value = static_cast<double>(call.v_dim > 0 ? call.v_dim : call.head_dim);
-    const double pairs = attended_pairs(call), keys = at_least_one(call.kv_len);
-    const double limit = call.window > 0 ? std::min(keys, static_cast<double>(call.window)) : keys;
+    const double pairs = attended_pairs(call);
+    sequences = at_least_one(call.batch);
+    keys = at_least_one(call.kv_len);
+    const double limit = window > 0.0 ? std::min(keys, window) : keys;
     head = 0.5 * (static_cast<double>(call.head_dim) + value);
     key_heads = sequences * kv_heads;
     group = heads / kv_heads;
@@ -65,12 +67,34 @@ EngineCall::EngineCall(const Attention& call, const Device& device)
     cache_us = key_heads * fresh * (static_cast<double>(call.head_dim) + value) * element * us_per_byte;
 }
 
+EngineFeatures features_of(const EngineCall& c) {
+    const double heads = c.key_heads * c.group;
+    const double values[] = {c.tokens,
+                             c.longest,
+                             c.keys,
+                             c.sequences,
+                             c.key_heads,
+                             heads,
+                             heads * c.tokens,
+                             heads * c.tokens * c.mean,
+                             c.key_heads * c.longest,
+                             ceil_positive(heads * ceil_positive(c.tokens / 128.0) / c.units),
+                             ceil_positive(c.key_heads * ceil_positive(c.tokens * c.group / 64.0) / c.units),
+                             c.group,
+                             c.head,
+                             c.window};
+    EngineFeatures features{};
+    std::transform(std::begin(values), std::end(values), features.begin(),
+                   [](double x) { return static_cast<float>(x); });
+    return features;
+}
+
 EngineTime time_of(const EngineCall& c, const EngineAttentionLaw& law) {
     const double memory = c.traffic_us / law.bandwidth;
     const double beyond = c.cut > 0.0 ? law.window_keys : 0.0, all_keys = c.longest + beyond;
     EngineTime best{};
     double least = HUGE_VAL;
-    const bool packs = c.tokens <= law.packed_tokens && (!c.windowed || law.window_packs >= 0.5);
+    const bool packs = c.tokens <= law.packed_tokens && (c.window == 0.0 || law.window_packs >= 0.5);
     const double group = packs ? c.group : 1.0;
     const bool splits = group > 1.0 || law.alone_splits >= 0.5;
     for (const double height : tile_rows) {
@@ -89,7 +113,7 @@ EngineTime time_of(const EngineCall& c, const EngineAttentionLaw& law) {
             const double total = std::max(compute, memory) + law.exposed * std::min(compute, memory) + sum;
             if (total < least) {
                 least = total;
-                best = {0.0, compute, memory, sum, parts, blocks / c.units};
+                best = {0.0, 0.0, compute, memory, sum, parts, blocks / c.units};
             }
             if (!splits || keys_of_step * parts >= all_keys) break;
         }
@@ -97,12 +121,15 @@ EngineTime time_of(const EngineCall& c, const EngineAttentionLaw& law) {
     const double write = c.writes_cache ? law.write_us + law.write_passes * c.cache_us : 0.0;
     const double launch = law.launch_us + (group > 1.0 ? law.packed_us : 0.0) + law.ramp_us * memory / (memory + 3.0);
     best.waiting += launch + (c.writes_cache ? law.write_us : 0.0);
-    best.total = std::max({least + launch + write, c.arithmetic_us, c.traffic_us});
+    best.physics = best.total = std::max({least + launch + write, c.arithmetic_us, c.traffic_us});
+    if (law.learnt.trees.empty()) return best;
+    const double learnt = best.physics * law.learnt.factor(1e-6 * best.physics, features_of(c));
+    best.total = std::max({learnt, c.arithmetic_us, c.traffic_us});
     return best;
 }
 
 Bound bound_of(const EngineTime& time) {
-    if (time.waiting > 0.5 * time.total) return Bound::Latency;
+    if (time.waiting > 0.5 * time.physics) return Bound::Latency;
     return time.memory > time.compute ? Bound::Memory : Bound::Compute;
 }
 
@@ -120,10 +147,11 @@ Cost Pricer::engine(const Attention& call) const {
     explanation.reach(Term::Roofline, roofline_us(sizes) * second);
     explanation.reach(Term::Memory, time.memory * second);
     explanation.reach(Term::Wave, std::max(time.compute, time.memory) * second);
-    explanation.reach(Term::Occupancy, (time.total - time.waiting) * second);
-    explanation.reach(Term::Launch, time.total * second);
+    explanation.reach(Term::Occupancy, (time.physics - time.waiting) * second);
+    explanation.reach(Term::Launch, time.physics * second);
     const Bound bound = bound_of(time);
     Cost cost = explanation.finish(bound, law.evidence, law.by_bound[static_cast<std::size_t>(bound)]);
+    if (time.total != time.physics) move_to(cost, time.total * second);
     keep_low(cost, 1.0);
     const Precision units = call.narrow_cache && !call.widens_cache ? Precision::Fp8 : Precision::Bf16;
     cost.energy_j = energy_of(units, sizes.arithmetic_us * second, sizes.traffic_us * second);

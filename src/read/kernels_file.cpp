@@ -1,5 +1,6 @@
 // The built-in laws of the serving engines' kernels: of a device its own, else those of the nearest measured part of
 // its architecture, else the mean of all.
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <optional>
@@ -7,13 +8,14 @@
 #include "read/document.h"
 #include "read/embedded.h"
 #include "read/files.h"
+#include "read/tree_line.h"
 #include "tilewright/read.h"
 #include "tilewright/serving_kernels.h"
 
 namespace tilewright {
 namespace {
 
-constexpr double carried_widening = 1.15, mean_widening = 1.5;  ///< of intervals on parts that were not timed
+constexpr double carried_widening = 1.15, mean_widening = 1.6;  ///< of intervals on parts that were not timed
 
 /// A row of constants, then low and high of the intervals by bound; or the word flash2.
 template <class Law>
@@ -60,8 +62,35 @@ Law mean_of(const std::vector<Measured<Law>>& all, std::span<const LawField<Law>
     return mean;
 }
 
+/// What the constants of a law leave over on a device that was timed: DEVICE.trees, a line a tree, its law first.
+std::vector<Tree> trees_of(std::string_view device, std::string_view law, std::size_t features) {
+    std::vector<Tree> trees;
+    const auto files = embedded::kernels();
+    const auto file = std::find_if(files.begin(), files.end(), [&](const auto& one) { return one.name == device; });
+    for (std::string_view rest = file == files.end() ? "" : file->text; !rest.empty();) {
+        const std::string_view line = rest.substr(0, rest.find('\n'));
+        rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+        if (!line.starts_with(law) || line[law.size()] != ' ') continue;
+        [[maybe_unused]] const bool read = read::tree_of(line.substr(law.size()), trees.emplace_back(), features);
+        assert(read && "the built-in trees are readable");
+    }
+    return trees;
+}
+
+/// The law of a device as another's, with what is learnt of that.
 template <class Law>
-Law law_for(const Device& device, const read::Value& section, std::span<const LawField<Law>> fields) {
+Law learnt_of(Measured<Law> from, std::string_view name) {
+    if constexpr (requires { from.law.learnt; }) {
+        from.law.learnt.trees = trees_of(from.device.name, name, engine_feature_count);
+    }
+    return std::move(from.law);
+}
+
+/// `name` is that of the law in its file.
+template <class Law>
+Law law_for(const Device& device, const read::Value& file, std::string_view name,
+            std::span<const LawField<Law>> fields) {
+    const read::Value& section = *file.find(name);
     std::vector<Measured<Law>> all;
     for (const read::Member& row : *section.as<read::Object>()) {
         if constexpr (requires { Law::flash2; }) {
@@ -75,7 +104,7 @@ Law law_for(const Device& device, const read::Value& section, std::span<const La
         const std::optional<Law> law = law_of(row.value, fields);
         assert(law && "the built-in laws are in range");
         all.push_back({read::built_in_device(row.key), *law});
-        if (row.key == device.name || same_chip(all.back().device, device)) return *law;
+        if (row.key == device.name || same_chip(all.back().device, device)) return learnt_of(all.back(), name);
     }
     const Measured<Law>* nearest = nullptr;
     for (const auto& one : all) {
@@ -84,7 +113,7 @@ Law law_for(const Device& device, const read::Value& section, std::span<const La
             nearest = &one;
     }
     if (nearest == nullptr) return mean_of(all, fields);
-    Law carried = nearest->law;
+    Law carried = learnt_of(*nearest, name);
     carried.evidence = Evidence::Transferred;
     widen(carried, carried_widening);
     return carried;
@@ -114,7 +143,7 @@ std::shared_ptr<const ServingKernels> serving_kernels(const Device& device) {
         std::string_view name = quantizations[i].name;
         if (static_cast<Quantization>(i) == Quantization::W4A16Mxfp4) name = "int4_wo";
         if (static_cast<Quantization>(i) == Quantization::W4A8Mxfp4Mxfp8) name = "fp8_block";
-        kernels->products[i] = law_for(device, *products.find(name), product_fields());
+        kernels->products[i] = law_for(device, products, name, product_fields());
         if (name != quantizations[i].name) kernels->products[i].evidence = Evidence::Assumed;
     }
     ProductLaw& given = kernels->products[static_cast<std::size_t>(Quantization::Fp8Static)];
@@ -126,7 +155,7 @@ std::shared_ptr<const ServingKernels> serving_kernels(const Device& device) {
     }
     const read::Value& attention = built_in("attention");
     for (std::size_t i = 0; i < attention_walks.size(); ++i) {
-        kernels->attention[i] = law_for(device, *attention.find(attention_walks[i]), engine_attention_fields());
+        kernels->attention[i] = law_for(device, attention, attention_walks[i], engine_attention_fields());
     }
     return kernels;
 }

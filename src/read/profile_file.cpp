@@ -3,13 +3,13 @@
 #include "read/files.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "device/constants.h"
 #include "device/residual_fields.h"
 #include "quantity/suggest.h"
 #include "read/fields.h"
+#include "read/tree_line.h"
 
 namespace tilewright::read {
 namespace {
@@ -116,7 +116,7 @@ public:
         for (const Value& value : *found) {
             const std::string* text = value.as<std::string>();
             trees.emplace_back();
-            if (text == nullptr || !tree(*text, trees.back(), features)) {
+            if (text == nullptr || !tree_of(*text, trees.back(), features)) {
                 return refuse(value, key,
                               "a list of trees, each 15 of feature:threshold, features below " +
                                   std::to_string(features) + ", then 16 leaves");
@@ -131,25 +131,6 @@ public:
     }
 
 private:
-    static bool tree(std::string_view text, Tree& out, std::size_t features) {
-        const char* at = text.data();
-        const char* end = at + text.size();
-        const auto take = [&](auto& value) {
-            while (at < end && (*at == ' ' || *at == ':')) ++at;
-            const auto result = std::from_chars(at, end, value);
-            at = result.ptr;
-            return result.ec == std::errc{};
-        };
-        for (std::size_t i = 0; i < out.feature.size(); ++i) {
-            if (!take(out.feature[i]) || out.feature[i] >= features) return false;
-            if (!take(out.threshold[i]) || !(out.threshold[i] >= 0.0F)) return false;
-        }
-        for (float& leaf : out.leaf) {
-            if (!take(leaf) || !std::isfinite(leaf)) return false;
-        }
-        return at == end;
-    }
-
     std::string path(std::string_view key) const {
         return path_.empty() ? std::string(key) : path_ + '.' + std::string(key);
     }

@@ -151,15 +151,7 @@ public:
 
     void trees(std::string_view key, const std::vector<Tree>& trees, std::size_t) {
         json_.key(key).array();
-        for (const Tree& tree : trees) {
-            std::string line;
-            for (std::size_t i = 0; i < tree.feature.size(); ++i) {
-                line += fmt::format("{}:{:.6g} ", tree.feature[i], tree.threshold[i]);
-            }
-            for (float leaf : tree.leaf) line += fmt::format("{:.4g} ", leaf);
-            line.pop_back();
-            json_.value(line);
-        }
+        for (const Tree& tree : trees) json_.value(tree_line(tree));
         json_.end();
     }
 
@@ -218,6 +210,16 @@ private:
 };
 
 }  // namespace
+
+std::string tree_line(const Tree& tree) {
+    std::string line;
+    for (std::size_t i = 0; i < tree.feature.size(); ++i) {
+        line += fmt::format("{}:{:.6g} ", tree.feature[i], tree.threshold[i]);
+    }
+    for (const float leaf : tree.leaf) line += fmt::format("{:.4g} ", leaf);
+    line.pop_back();
+    return line;
+}
 
 std::string residual_json(const Profile& profile, const std::string& device) {
     JsonWriter json;

@@ -9,6 +9,8 @@ namespace tilewright::render {
 
 /// The residual's text; `profile_toml` names it by its hash.
 std::string residual_json(const Profile& profile, const std::string& device);
+/// 15 of feature:threshold, then 16 leaves (src/read/tree_line.h reads it).
+std::string tree_line(const Tree& tree);
 
 /// What a profile's file says besides constants; without the name of a residual it stands alone.
 struct ProfileHeading {
