@@ -1,12 +1,11 @@
 #!/usr/bin/env bash
 # fit_kernels.sh FIT_KERNELS PUBLIC [learnt] [DEVICE…]: fits data/kernels from public timings (a folder of gzip CSV with columns gpu, op, dtype, m, n, k, batch,
 # latency_us, for attention also heads, kv_heads, kv_dtype, window; NVIDIA aiconfigurator, Apache-2.0). Prints the errors on what was held out and, when all devices are fitted, puts them on
-# docs/accuracy/serving-kernels.md; rows of devices not named stay as they are. `learnt` keeps all constants and learns anew only what those of attention
-# leave over: data/kernels/DEVICE.trees and the intervals.
+# docs/accuracy/serving-kernels.md; rows of devices not named stay as they are. `learnt` keeps the constants and learns anew what they leave over.
 set -euo pipefail
-fit=$1 public=$2 way_of=attention
+fit=$1 public=$2 anew=anew
 shift 2
-[[ ${1:-} != learnt ]] || { way_of=$1; shift; }
+[[ ${1:-} != learnt ]] || { anew=''; shift; }
 devices=" $* "
 kernels=$(dirname "$0")/../data/kernels page=$(dirname "$0")/../docs/accuracy/serving-kernels.md
 work=$(mktemp -d)
@@ -40,12 +39,12 @@ renew() {  # file, section, new rows
 }
 
 # As many devices at once as there are processors: their rows into the file, their errors to the page and to stderr.
-fit_all() {  # products or attention, way or walk, where rows come from; of attention how it is fitted
+fit_all() {  # products or attention, way or walk, where rows come from
     local pair name
     for pair in $known; do
         name=${pair%%:*}
         while (($(jobs -rp | wc -l) >= $(nproc))); do wait -n; done
-        if wanted "$name"; then "$3" "${pair##*:}" "$2" | "$fit" "${4:-$1}" "$name" "$2" ${4:+"$work/trees.$name.$2"} > "$work/row.$name" 2> "$work/error.$name" & fi
+        if wanted "$name"; then "$3" "${pair##*:}" "$2" | "$fit" "$1" "$name" "$2" "$work/trees.$name.$2" $anew > "$work/row.$name" 2> "$work/error.$name" & fi
     done
     wait
     for pair in $known; do
@@ -58,19 +57,15 @@ fit_all() {  # products or attention, way or walk, where rows come from; of atte
     renew "$kernels/$1.toml" "$2" "$work/$2"
 }
 
-[[ $way_of == learnt ]] || for way in fp8 fp8_block fp8_static int8_wo int8_sq int4_wo nvfp4; do fit_all products $way rows_of; done
-walks="prefill prefill_fp8 prefill_triton decode decode_fp8 decode_triton"
-for walk in $walks; do fit_all attention "$walk" calls_of $way_of; done
+ways="fp8 fp8_block fp8_static int8_wo int8_sq int4_wo nvfp4" walks="prefill prefill_fp8 prefill_triton decode decode_fp8 decode_triton"
+for way in $ways; do fit_all products "$way" rows_of; done
+for walk in $walks; do fit_all attention "$walk" calls_of; done
 for pair in $known; do
     name=${pair%%:*} trees=()
-    for walk in $walks; do [[ ! -e $work/trees.$name.$walk ]] || trees+=("$work/trees.$name.$walk"); done
-    [[ ${#trees[@]} == 0 ]] || { echo "# What the constants of attention.toml leave over on $name, by bench/fit_kernels.sh: its walk, then a tree; docs/cost.md explains them."; cat "${trees[@]}"; } > "$kernels/$name.trees"
+    for law in $ways $walks; do [[ ! -s $work/trees.$name.$law ]] || trees+=("$work/trees.$name.$law"); done
+    [[ ${#trees[@]} == 0 ]] || { echo "# What the constants of products.toml and attention.toml leave over on $name, by bench/fit_kernels.sh: its law, then a tree; docs/cost.md explains them."; cat "${trees[@]}"; } > "$kernels/$name.trees"
 done
 [[ $devices == "  " ]] || exit 0
-if [[ $way_of == learnt ]]; then  # the products' errors stay
-    awk '/^\| GPU/ { table = 1 } table > 2 && $4 !~ /prefill|decode/; table { ++table }' "$page" > "$work/products"
-    cat "$work/products" "$work/errors" > "$work/all" && mv "$work/all" "$work/errors"
-fi
 sed '/^| GPU/,$d' "$page" > "$work/page"
 { cat "$work/page"; echo "| GPU | what | points | mean | median | 90th percentile | in the interval | data-sheet roofline |"; echo "|---|---|---|---|---|---|---|---|"; cat "$work/errors"; } > "$work/whole"
 cp "$work/whole" "$page"

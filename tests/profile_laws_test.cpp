@@ -254,6 +254,26 @@ TEST(Laws, MoreForAServingEnginesAttentionNeverTakesLess) {
     });
 }
 
+TEST(Laws, TwiceAQuantisedProductNeverTakesLess) {
+    holds_everywhere([](const Pricer& pricer) {
+        const auto way = static_cast<Quantization>(*rc::gen::inRange<std::size_t>(1, quantization_count));
+        Gemm before = any_gemm();
+        before.layout = Layout::TN;
+        before.batch = 1;
+        before.n = 256 * (1 + before.n / 256);
+        before.k = 256 * (1 + before.k / 256);
+        before.quantization = way;
+        before.quantizes = traits_of(way).quantizes;
+        before.reuse = Reuse::Rotated;
+        Gemm longer = before, wider = before, deeper = before;
+        longer.m *= 2;
+        wider.n *= 2;
+        deeper.k *= 2;
+        const double time = pricer.price(before).time.value * 0.999;
+        for (const Gemm& more : {longer, wider, deeper}) RC_ASSERT(pricer.price(more).time.value >= time);
+    });
+}
+
 /// docs/notebook/2026-11-16-held-out.md: of such weights half run at a third of the speed.
 TEST(Laws, AnIntervalHoldsBothSpeedsOfLongWeightsOnVolta) {
     const Device device = *find_device("v100-sxm2");

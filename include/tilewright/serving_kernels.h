@@ -56,10 +56,15 @@ struct ProductLaw : LawIntervals {
     double exposed = 0.2;
     double fill_us = 0.6;
     double ramp_us = 0.6;
+    Correction learnt{.first_s = 2e-6, .knots = 7};  ///< what the constants leave over
     Evidence evidence = Evidence::Assumed;
 };
 
 std::span<const LawField<ProductLaw>> product_fields();
+
+/// What the trees of a law see of a product (src/cost/quantized.cpp): first what rises with its sizes, then what does
+/// not change when they grow by whole tiles.
+inline constexpr std::size_t product_rising_features = 12, product_feature_count = product_rising_features + 2;
 
 /// Attention over a paged cache. A thread block owns a tile of the queries that share a key head and walks the keys
 /// that they see in steps of 128; where tiles are few the keys are split. Times in microseconds.

@@ -72,6 +72,35 @@ QuantizedProduct::QuantizedProduct(const Gemm& gemm, const Device& device)
     part_us = 8.0 * m * n * batch * us_per_byte;
 }
 
+ProductFeatures features_of(const QuantizedProduct& p) {
+    const double rows = p.m * p.batch, inverse_units = 1.0 / p.units;
+    const auto waves = [&](double tile_m, double tile_n) {
+        const double tiles = p.batch * ceil_product(p.m, 1.0 / tile_m) * ceil_product(p.n, 1.0 / tile_n);
+        return ceil_product(tiles, inverse_units);
+    };
+    const auto whole = [](double size) {
+        return static_cast<double>(power_of_two_in(static_cast<std::int64_t>(size), 256));
+    };
+    const double values[] = {rows,
+                             p.n,
+                             p.k,
+                             rows * p.n,
+                             rows * p.k,
+                             p.n * p.k,
+                             rows * p.n * p.k,
+                             waves(256, 128),
+                             waves(128, 128),
+                             waves(128, 64),
+                             waves(64, 64),
+                             waves(16, 64),
+                             whole(p.n),
+                             whole(p.k)};
+    ProductFeatures features{};
+    std::transform(std::begin(values), std::end(values), features.begin(),
+                   [](double x) { return static_cast<float>(x); });
+    return features;
+}
+
 QuantizedTime time_of(const QuantizedProduct& p, const ProductLaw& law) {
     const double inverse_units = 1.0 / p.units;
     const double power_of_two = std::exp2(ceil_positive(std::log2(p.m)));
@@ -105,7 +134,7 @@ QuantizedTime time_of(const QuantizedProduct& p, const ProductLaw& law) {
                                  law.fill_us * std::min(1.0, blocks * inverse_units) + parts;
             if (total < least) {
                 least = total;
-                best = {0.0, compute, memory, parts, tile.m, tile.n, split, blocks * inverse_units};
+                best = {0.0, 0.0, compute, memory, parts, tile.m, tile.n, split, blocks * inverse_units};
             }
         }
     }
@@ -115,7 +144,7 @@ QuantizedTime time_of(const QuantizedProduct& p, const ProductLaw& law) {
         const double total = std::max(compute, memory) + law.exposed * std::min(compute, memory) + law.vector_us;
         if (total < least) {
             least = total;
-            best = {0.0, compute, memory, law.vector_us, 1.0, 1.0, 1.0, 0.0};
+            best = {0.0, 0.0, compute, memory, law.vector_us, 1.0, 1.0, 1.0, 0.0};
         }
     }
     const double quantize =
@@ -124,12 +153,15 @@ QuantizedTime time_of(const QuantizedProduct& p, const ProductLaw& law) {
     const double launch =
         law.launch_us + (p.k <= p.step ? law.short_us : 0.0) + law.ramp_us * best.memory / (best.memory + ramp_half_us);
     best.waiting += launch + (p.quantizes ? law.quantize_us : 0.0);
-    best.total = std::max({least + launch + quantize, p.arithmetic_us, p.traffic_us});
+    best.physics = best.total = std::max({least + launch + quantize, p.arithmetic_us, p.traffic_us});
+    if (law.learnt.trees.empty()) return best;
+    const double learnt = best.physics * law.learnt.factor(1e-6 * best.physics, features_of(p));
+    best.total = std::max({learnt, p.arithmetic_us, p.traffic_us});
     return best;
 }
 
 Bound bound_of(const QuantizedTime& time) {
-    if (time.waiting > 0.5 * time.total) return Bound::Latency;
+    if (time.waiting > 0.5 * time.physics) return Bound::Latency;
     return time.memory > time.compute ? Bound::Memory : Bound::Compute;
 }
 
@@ -150,9 +182,10 @@ Cost Pricer::quantized(Gemm gemm) const {
     explanation.reach(Term::Roofline, std::max(product.arithmetic_us, product.traffic_us) * second);
     explanation.reach(Term::Memory, time.memory * second);
     explanation.reach(Term::Wave, std::max(time.compute, time.memory) * second);
-    explanation.reach(Term::Occupancy, (time.total - time.waiting) * second);
-    explanation.reach(Term::Launch, time.total * second);
+    explanation.reach(Term::Occupancy, (time.physics - time.waiting) * second);
+    explanation.reach(Term::Launch, time.physics * second);
     Cost cost = explanation.finish(bound, law.evidence, law.by_bound[static_cast<std::size_t>(bound)]);
+    if (time.total != time.physics) move_to(cost, time.total * second);
     keep_low(cost, 1.0);
     cost.clocked = {profile().power.clocked * std::min(time.compute, time.total) * second};
     cost.energy_j = energy_of(gemm.precision, product.arithmetic_us * second, product.traffic_us * second);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 
 #include "tilewright/cost.h"
 #include "tilewright/serving_kernels.h"
@@ -37,9 +38,13 @@ struct QuantizedProduct {
     bool quantizes;
 };
 
+using ProductFeatures = std::array<float, product_feature_count>;
+ProductFeatures features_of(const QuantizedProduct& product);
+
 /// The same by its law, and what it is made of.
 struct QuantizedTime {
     double total;
+    double physics;          ///< of that, before what was learnt
     double compute, memory;  ///< of the busiest unit; of the memory
     double waiting;          ///< of launches, filling and quantising
     double tile_m, tile_n, split, waves;

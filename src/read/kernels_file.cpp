@@ -80,9 +80,8 @@ std::vector<Tree> trees_of(std::string_view device, std::string_view law, std::s
 /// The law of a device as another's, with what is learnt of that.
 template <class Law>
 Law learnt_of(Measured<Law> from, std::string_view name) {
-    if constexpr (requires { from.law.learnt; }) {
-        from.law.learnt.trees = trees_of(from.device.name, name, engine_feature_count);
-    }
+    constexpr bool product = std::is_same_v<Law, ProductLaw>;
+    from.law.learnt.trees = trees_of(from.device.name, name, product ? product_feature_count : engine_feature_count);
     return std::move(from.law);
 }
 
