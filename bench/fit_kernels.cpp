@@ -2,8 +2,10 @@
 // public timings on one device, rows of m,n,k,latency_us; with anew its constants first. Prints the row for
 // data/kernels/products.toml, and to TREES lines for data/kernels/DEVICE.trees. On stderr: points, mean, median and
 // 90th percentile of the errors on whole weight shapes held out, how many lie in the intervals, and a plain roofline's
-// mean. fit_kernels attention DEVICE WALK TREES [anew] <ROWS: the same of attention, rows of
-// q_len,kv_len,head_dim,batch,heads, kv_heads,1 for a cache in fp8,window,causal,latency_us, head configurations held
+// mean.
+//
+// fit_kernels attention DEVICE WALK TREES [anew] <ROWS: the same of attention, rows of
+// q_len,kv_len,head_dim,batch,heads,kv_heads,1 for a cache in fp8,window,causal,latency_us, head configurations held
 // out. bench/fit_kernels.sh runs it for all.
 #include <algorithm>
 #include <cmath>
@@ -14,7 +16,6 @@
 #include "cost/engine_attention.h"
 #include "cost/quantized.h"
 #include "fit/boost.h"
-#include "render/profile_files.h"
 #include "tilewright/read.h"
 
 namespace {
@@ -55,10 +56,7 @@ int fit(const Task& task, const std::vector<fitting::Timed<Case>>& seen, Law law
     law = fitting::judged(seen, law, fields, title.c_str(),
                           [&](const auto& some, const Law& constants) { return learnt(some, constants, rising); });
     fitting::print_row(task.device, law, fields);
-    std::FILE* out = std::fopen(task.trees, "w");
-    if (out == nullptr) return std::perror(task.trees), 2;
-    for (const Tree& tree : law.learnt.trees) std::fprintf(out, "%s %s\n", task.law, render::tree_line(tree).c_str());
-    return std::fclose(out) == 0 ? 0 : 2;
+    return fitting::write_trees(task.trees, task.law, law.learnt.trees);
 }
 
 int fit_products(const Task& task, const Device& device) {

@@ -10,6 +10,7 @@
 #include <random>
 #include <vector>
 
+#include "render/profile_files.h"
 #include "tilewright/cost.h"
 #include "tilewright/serving_kernels.h"
 
@@ -164,6 +165,14 @@ void print_row(const char* device, const Law& law, std::span<const LawField<Law>
     const auto& [compute, memory, latency] = law.by_bound;
     std::printf("%.3f, %.3f, %.3f, %.3f, %.3f, %.3f]\n", compute.low, compute.high, memory.low, memory.high,
                 latency.low, latency.high);
+}
+
+/// As lines behind their law, for data/kernels/DEVICE.trees; the program's exit code.
+inline int write_trees(const char* path, const char* law, const std::vector<Tree>& trees) {
+    std::FILE* out = std::fopen(path, "w");
+    if (out == nullptr) return std::perror(path), 2;
+    for (const Tree& tree : trees) std::fprintf(out, "%s %s\n", law, render::tree_line(tree).c_str());
+    return std::fclose(out) == 0 ? 0 : 2;
 }
 
 }  // namespace tilewright::fitting

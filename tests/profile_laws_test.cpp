@@ -254,6 +254,23 @@ TEST(Laws, MoreForAServingEnginesAttentionNeverTakesLess) {
     });
 }
 
+TEST(Laws, MoreTokensOfExpertsNeverTakeLess) {
+    holds_everywhere([](const Pricer& pricer) {
+        ExpertMlp before;
+        before.hidden = 256 * *rc::gen::inRange<std::int64_t>(4, 33);
+        before.ffn = 256 * *rc::gen::inRange<std::int64_t>(2, 33);
+        before.experts = 8 << *rc::gen::inRange(0, 6);
+        before.active = *rc::gen::inRange<std::int64_t>(1, 9);
+        before.ranks = 1 << *rc::gen::inRange(0, 4);
+        before.tokens = *rc::gen::inRange<std::int64_t>(1, 20000);
+        before.skew = *rc::gen::element(0.0, 1.01, 1.2);
+        before.quantization = static_cast<Quantization>(*rc::gen::inRange<std::size_t>(0, quantization_count));
+        ExpertMlp more = before;
+        more.tokens *= 2;
+        RC_ASSERT(pricer.price(more).time.value >= pricer.price(before).time.value * 0.995);
+    });
+}
+
 TEST(Laws, TwiceAQuantisedProductNeverTakesLess) {
     holds_everywhere([](const Pricer& pricer) {
         const auto way = static_cast<Quantization>(*rc::gen::inRange<std::size_t>(1, quantization_count));

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <array>
+#include <memory>
 
+#include "tilewright/correction.h"
 #include "tilewright/engine_ops.h"
 
 namespace tilewright {
@@ -41,7 +43,14 @@ struct ExpertKernel {
     double ragged = 1;              ///< Default: slow-down of reading where the inner width is no multiple of 16
     double spilled = 0;             ///< Default: slow-down of computing with tokens that L2 does not hold
     EngineBasis basis{}, skewed{};  ///< where every expert gets the same, and where not
+    std::shared_ptr<const Correction> learnt{};  ///< what the constants leave over; none where nothing is known
 };
+
+/// What its trees see: first the tokens of an expert, with which they rise, then what does not change with them.
+inline constexpr Knots expert_knots{1.6e-5, 7};
+inline constexpr std::size_t expert_rising_features = 1, expert_feature_count = expert_rising_features + 3;
+using ExpertFeatures = std::array<float, expert_feature_count>;
+ExpertFeatures features_of(const ExpertMlp& experts);
 
 struct LatentContextKernel {
     double step = 128;                                     ///< queries of a tile, keys of a step

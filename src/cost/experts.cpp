@@ -108,6 +108,12 @@ private:
 
 }  // namespace
 
+ExpertFeatures features_of(const ExpertMlp& mlp) {
+    const double experts = at_least_one(mlp.experts), ranks = at_least_one(mlp.ranks);
+    return {static_cast<float>(real(mlp.tokens) * real(mlp.active) / experts), static_cast<float>(experts / ranks),
+            static_cast<float>(ranks), static_cast<float>(mlp.skew)};
+}
+
 Cost Pricer::burst(const ExpertMlp& mlp) const {
     const Quantization way = runs_as(mlp.quantization, device());
     const ExpertKernel& kernel =
@@ -144,6 +150,11 @@ Cost Pricer::burst(const ExpertMlp& mlp) const {
     Cost cost =
         explanation.finish(bound, basis.evidence, {basis.low, basis.high * (mlp.exchanged ? exchanged_widening : 1.0)});
     cost.clocked = {profile().power.clocked * computing};
+    if (kernel.learnt) {
+        const double learnt = cost.time.value * kernel.learnt->factor(cost.time.value, features_of(mlp));
+        move_to(cost, std::max({learnt, computed, read}));
+        keep_low(cost, 1.0);
+    }
     const Precision units = traits.arithmetic == Arithmetic::Half ? Precision::Bf16 : Precision::Fp8;
     cost.energy_j = energy_of(units, computed, read + moved / rates.bandwidth);
     return cost;

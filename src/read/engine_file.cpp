@@ -10,6 +10,7 @@
 #include "read/document.h"
 #include "read/embedded.h"
 #include "read/files.h"
+#include "read/tree_line.h"
 #include "tilewright/read.h"
 
 namespace tilewright {
@@ -55,6 +56,7 @@ struct FoundRow {
     std::vector<double> numbers;
     std::vector<std::string> words;
     Evidence evidence = Evidence::Assumed;
+    bool one_device = true;
 };
 
 double unlikeness(const Device& a, const Device& b) {
@@ -63,7 +65,7 @@ double unlikeness(const Device& a, const Device& b) {
 }
 
 FoundRow mean_row(const std::vector<const EngineRow*>& rows) {
-    FoundRow found{rows.front()->numbers, rows.front()->words, Evidence::Assumed};
+    FoundRow found{rows.front()->numbers, rows.front()->words, Evidence::Assumed, false};
     for (std::size_t i = 0; i < found.numbers.size(); ++i) {
         double sum = 0;
         for (const EngineRow* row : rows) sum += std::log(row->numbers[i]);
@@ -122,6 +124,12 @@ ExpertKernel expert_kernel(const FoundRow& found) {
                    k.efficiency, k.alone, k.tail, k.tile_us, k.bandwidth, k.unit_bandwidth, k.join, k.wide_bandwidth,
                    k.ragged, k.spilled);
     k.skewed = basis_of(found, expert_constants + 2);
+    if (!found.one_device) return k;
+    const std::string law = "experts-" + found.words[1] + '-' + found.words[2];
+    std::vector<Tree> trees = read::trees_of(found.words[0], law, expert_feature_count);
+    if (trees.empty()) return k;
+    k.learnt = std::make_shared<Correction>(
+        Correction{.first_s = expert_knots.first_s, .knots = expert_knots.count, .trees = std::move(trees)});
     return k;
 }
 

@@ -62,26 +62,12 @@ Law mean_of(const std::vector<Measured<Law>>& all, std::span<const LawField<Law>
     return mean;
 }
 
-/// What the constants of a law leave over on a device that was timed: DEVICE.trees, a line a tree, its law first.
-std::vector<Tree> trees_of(std::string_view device, std::string_view law, std::size_t features) {
-    std::vector<Tree> trees;
-    const auto files = embedded::kernels();
-    const auto file = std::find_if(files.begin(), files.end(), [&](const auto& one) { return one.name == device; });
-    for (std::string_view rest = file == files.end() ? "" : file->text; !rest.empty();) {
-        const std::string_view line = rest.substr(0, rest.find('\n'));
-        rest.remove_prefix(std::min(rest.size(), line.size() + 1));
-        if (!line.starts_with(law) || line[law.size()] != ' ') continue;
-        [[maybe_unused]] const bool read = read::tree_of(line.substr(law.size()), trees.emplace_back(), features);
-        assert(read && "the built-in trees are readable");
-    }
-    return trees;
-}
-
 /// The law of a device as another's, with what is learnt of that.
 template <class Law>
 Law learnt_of(Measured<Law> from, std::string_view name) {
     constexpr bool product = std::is_same_v<Law, ProductLaw>;
-    from.law.learnt.trees = trees_of(from.device.name, name, product ? product_feature_count : engine_feature_count);
+    from.law.learnt.trees =
+        read::trees_of(from.device.name, name, product ? product_feature_count : engine_feature_count);
     return std::move(from.law);
 }
 
@@ -134,6 +120,20 @@ const read::Value& built_in(std::string_view name) {
 }
 
 }  // namespace
+
+std::vector<Tree> read::trees_of(std::string_view device, std::string_view law, std::size_t features) {
+    std::vector<Tree> trees;
+    const auto files = embedded::kernels();
+    const auto file = std::find_if(files.begin(), files.end(), [&](const auto& one) { return one.name == device; });
+    for (std::string_view rest = file == files.end() ? "" : file->text; !rest.empty();) {
+        const std::string_view line = rest.substr(0, rest.find('\n'));
+        rest.remove_prefix(std::min(rest.size(), line.size() + 1));
+        if (!line.starts_with(law) || line[law.size()] != ' ') continue;
+        [[maybe_unused]] const bool read = tree_of(line.substr(law.size()), trees.emplace_back(), features);
+        assert(read && "the built-in trees are readable");
+    }
+    return trees;
+}
 
 std::shared_ptr<const ServingKernels> serving_kernels(const Device& device) {
     auto kernels = std::make_shared<ServingKernels>();

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <string_view>
+#include <vector>
 
 #include "tilewright/correction.h"
 
@@ -28,5 +29,9 @@ inline bool tree_of(std::string_view text, Tree& out, std::size_t features) {
     }
     return at == end;
 }
+
+/// What the constants of a law of engines' kernels leave over on a device that was timed: of data/kernels/DEVICE.trees,
+/// a line a tree, its law first.
+std::vector<Tree> trees_of(std::string_view device, std::string_view law, std::size_t features);
 
 }  // namespace tilewright::read
