@@ -271,6 +271,28 @@ TEST(Laws, MoreTokensOfExpertsNeverTakeLess) {
     });
 }
 
+TEST(Laws, MoreForLatentAttentionNeverTakesLess) {
+    holds_everywhere([](const Pricer& pricer) {
+        LatentAttention before;
+        before.absorbed = *rc::gen::arbitrary<bool>();
+        before.narrow_cache = *rc::gen::arbitrary<bool>();
+        before.heads = *rc::gen::inRange<std::int64_t>(1, 129);
+        before.batch = *rc::gen::inRange<std::int64_t>(1, 300);
+        before.kv_len = *rc::gen::inRange<std::int64_t>(1, 40000);
+        before.q_len = before.absorbed ? 1 : before.kv_len;
+        before.head_dim = before.absorbed ? 576 : 192;
+        before.v_dim = before.absorbed ? 512 : 128;
+        const auto more = *rc::gen::inRange<std::int64_t>(1, 40000);
+        LatentAttention batch = before, longer = before;
+        batch.batch += more;
+        longer.kv_len += more;
+        if (!before.absorbed) longer.q_len = longer.kv_len;
+        const double time = pricer.price(before).time.value * 0.995;
+        RC_ASSERT(pricer.price(batch).time.value >= time);
+        RC_ASSERT(pricer.price(longer).time.value >= time);
+    });
+}
+
 TEST(Laws, TwiceAQuantisedProductNeverTakesLess) {
     holds_everywhere([](const Pricer& pricer) {
         const auto way = static_cast<Quantization>(*rc::gen::inRange<std::size_t>(1, quantization_count));

@@ -1,9 +1,10 @@
-"""What the law of grouped experts leaves over, learnt on top of the constants that the program has built in: rows of
-data/engines/experts.toml get the intervals of models held out, data/kernels/DEVICE.trees the trees.
+"""What the laws of grouped experts and of latent attention leave over, learnt on top of the constants that the program has
+built in: rows of data/engines get the intervals of kin held out (models; curves of heads and batch), data/kernels/DEVICE.trees
+the trees.
 
-    python3 bench/engines/learnt.py PUBLIC FIT_EXPERTS
+    python3 bench/engines/learnt.py PUBLIC FIT_ENGINES
 
-after fit.py and a build. Prints the errors: where each expert gets as many tokens, and where not."""
+after fit.py and a build. Prints the errors, of experts where each gets as many tokens and where not."""
 import os
 import re
 import subprocess
@@ -16,13 +17,12 @@ import experts
 import solve
 
 DATA = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "data")
-ROW = re.compile(r'    \["([^"]+)", "([^"]+)", "([^"]+)", (.*)\],')
+TABLE, ROW = re.compile(r"(\w+) = \["), re.compile(r'    \[((?:"[^"]+", )+)(.*)\],')
 
 
-def rows_of(public, device, form, library):
-    sheet = solve.Sheet(device)
+def expert_rows(public, device, form, library):
     for name in ("moe_", "moe_w4_"):
-        table = solve.read_rows(public, name + sheet.public)
+        table = solve.read_rows(public, name + solve.Sheet(device).public)
         if table is None:
             continue
         ours = (table["dtype"] == form) & (np.char.find(table["source"], library) >= 0) & (table["slow"] == 0)
@@ -35,12 +35,19 @@ def rows_of(public, device, form, library):
             yield ",".join([*sizes, skew, f"{table['gated'][i]:.0f}", f"{table['latency_us'][i]}"])
 
 
-def learn(fit_experts, public, device, form, library):
-    """(points, mean, median, low, high) where each expert gets as many tokens, and where not; the trees go into the device's file."""
-    law = f"experts-{form}-{library}"
+def latent_rows(public, kind, device, cache):
+    table = solve.read_rows(public, "mla_" + solve.Sheet(device).public)
+    table = solve.choose(table, (table["op"] == "mla_" + kind) & (table["kv_dtype"] == cache))
+    for i in range(len(table["n"])):
+        queries = table["m"][i] if kind == "context" else 1
+        sizes = (table["heads"][i], table["batch"][i], queries, table["n"][i], table["k"][i], table["v_dim"][i])
+        yield ",".join([*(f"{size:.0f}" for size in sizes), f"{table['latency_us'][i]}"])
+
+
+def learn(command, device, law, rows):
+    """Lists of points, mean, median, low, high; the trees go into the device's file."""
     with tempfile.NamedTemporaryFile(mode="r") as trees:
-        command = [fit_experts, device, form, library, law, trees.name]
-        said = subprocess.run(command, input="\n".join(rows_of(public, device, form, library)), stdout=subprocess.PIPE, text=True, check=True).stdout
+        said = subprocess.run([*command, law, trees.name], input="\n".join(rows), stdout=subprocess.PIPE, text=True, check=True).stdout
         lines = trees.read()
     path = os.path.join(DATA, "kernels", f"{device}.trees")
     with open(path) as file:
@@ -50,24 +57,39 @@ def learn(fit_experts, public, device, form, library):
     return [[float(word) for word in line.split()] for line in said.splitlines()]
 
 
+def learn_row(kind, words, public, fit_engines):
+    """What is learnt of a row, and what its parts are called."""
+    device = words[0]
+    if kind == "experts":
+        form, library = words[1:3]
+        found = learn([fit_engines, kind, device, form, library], device, f"experts-{form}-{library}", expert_rows(public, device, form, library))
+        return found, [("experts", f"{form} {library}"), ("experts, skewed", f"{form} {library}")]
+    cache = words[1]
+    found = learn([fit_engines, kind, device, cache, "-"], device, f"{kind}-{cache}", latent_rows(public, kind, device, cache))
+    return found, [(f"mla_{kind}", f"bf16, cache {cache}")]
+
+
 def main():
-    public, fit_experts = sys.argv[1:3]
-    path = os.path.join(DATA, "engines", "experts.toml")
-    with open(path) as file:
-        lines = file.read().split("\n")
+    public, fit_engines = sys.argv[1:3]
     print("| kernel | GPU | format | rows | mean | median |\n|---|---|---|---|---|---|")
-    for place, line in enumerate(lines):
-        if (found := ROW.match(line)) is None:
-            continue
-        device, form, library, rest = found.groups()
-        even, skewed = learn(fit_experts, public, device, form, library)
-        cells = rest.split(", ")
-        cells[-6:-1] = [solve.number(value) for value in (*even[3:], *skewed[3:], even[1])]  # all but the samples' count
-        lines[place] = f'    ["{device}", "{form}", "{library}", {", ".join(cells)}],'
-        for name, (points, mean, median, *_) in (("experts", even), ("experts, skewed", skewed)):
-            print(f"| {name} | {device} | {form} {library} | {points:.0f} | {100 * mean:.1f}% | {100 * median:.1f}% |", flush=True)
-    with open(path, "w") as file:
-        file.write("\n".join(lines))
+    for name in ("experts", "latent"):
+        path, kind = os.path.join(DATA, "engines", name + ".toml"), ""
+        with open(path) as file:
+            lines = file.read().split("\n")
+        for place, line in enumerate(lines):
+            if table := TABLE.match(line):
+                kind = table[1]
+            if (row := ROW.match(line)) is None:
+                continue
+            words, cells = row[1].strip(", ").replace('"', "").split(", "), row[2].split(", ")
+            found, titles = learn_row(kind, words, public, fit_engines)
+            ends = [end for part in found for end in part[3:]]
+            cells[-2 - len(ends):-1] = [solve.number(value) for value in (*ends, found[0][1])]  # intervals and error, not the samples' count
+            lines[place] = f"    [{row[1]}{', '.join(cells)}],"
+            for (title, form), (points, mean, median, *_) in zip(titles, found):
+                print(f"| {title} | {words[0]} | {form} | {points:.0f} | {100 * mean:.1f}% | {100 * median:.1f}% |", flush=True)
+        with open(path, "w") as file:
+            file.write("\n".join(lines))
 
 
 if __name__ == "__main__":

@@ -17,6 +17,9 @@ struct EngineBasis {
     Evidence evidence{3};          ///< assumed
 };
 
+/// What the constants of a law leave over; none where nothing is known.
+using Learnt = std::shared_ptr<const Correction>;
+
 /// How a library chooses the tiles of grouped products: by trying them, as Triton does without a table, or from the
 /// tokens that an expert of this GPU would get if all tokens stayed here.
 enum class ExpertTiles { Tuned, Default, Guessed };
@@ -43,7 +46,7 @@ struct ExpertKernel {
     double ragged = 1;              ///< Default: slow-down of reading where the inner width is no multiple of 16
     double spilled = 0;             ///< Default: slow-down of computing with tokens that L2 does not hold
     EngineBasis basis{}, skewed{};  ///< where every expert gets the same, and where not
-    std::shared_ptr<const Correction> learnt{};  ///< what the constants leave over; none where nothing is known
+    Learnt learnt{};
 };
 
 /// What its trees see: first the tokens of an expert, with which they rise, then what does not change with them.
@@ -52,6 +55,12 @@ inline constexpr std::size_t expert_rising_features = 1, expert_feature_count = 
 using ExpertFeatures = std::array<float, expert_feature_count>;
 ExpertFeatures features_of(const ExpertMlp& experts);
 
+/// The same of latent attention: what rises with queries, keys and sequences, then the heads.
+inline constexpr Knots latent_knots{8e-6, 8};
+inline constexpr std::size_t latent_rising_features = 5, latent_feature_count = latent_rising_features + 1;
+using LatentFeatures = std::array<float, latent_feature_count>;
+LatentFeatures features_of(const LatentAttention& call);
+
 struct LatentContextKernel {
     double step = 128;                                     ///< queries of a tile, keys of a step
     double fixed_us = 13, token_ns = 0.7, head_bytes = 2;  ///< of a call, a token, a number of a head
@@ -59,6 +68,7 @@ struct LatentContextKernel {
     double tile_us = 1, longest = 0.8;  ///< of a round of tiles; of the longest tile's walk, what shows
     double join = 1.5;                  ///< exponent by which both walks overlap
     EngineBasis basis{};
+    Learnt learnt{};
 };
 
 struct LatentDecodeKernel {
@@ -70,6 +80,7 @@ struct LatentDecodeKernel {
     double split_us = 7, split_keys = 2200;  ///< of joining parts of long sequences; half of it at so many keys
     double join = 3, overlap = 1.2;          ///< exponents: of the core's parts, of core and what enters the cache
     EngineBasis basis{};
+    Learnt learnt{};
 };
 
 struct ExchangeKernel {

@@ -150,11 +150,8 @@ Cost Pricer::burst(const ExpertMlp& mlp) const {
     Cost cost =
         explanation.finish(bound, basis.evidence, {basis.low, basis.high * (mlp.exchanged ? exchanged_widening : 1.0)});
     cost.clocked = {profile().power.clocked * computing};
-    if (kernel.learnt) {
-        const double learnt = cost.time.value * kernel.learnt->factor(cost.time.value, features_of(mlp));
-        move_to(cost, std::max({learnt, computed, read}));
-        keep_low(cost, 1.0);
-    }
+    learn(cost, kernel.learnt.get(), features_of(mlp));
+    keep_low(cost, 1.0);
     const Precision units = traits.arithmetic == Arithmetic::Half ? Precision::Bf16 : Precision::Fp8;
     cost.energy_j = energy_of(units, computed, read + moved / rates.bandwidth);
     return cost;

@@ -51,6 +51,14 @@ inline void move_to(Cost& cost, double time) {
     cost.clocked = cost.clocked * factor;
 }
 
+/// Moves an engine's call by what was learnt of the likes of it, not below its roofline.
+template <class Features>
+void learn(Cost& cost, const Correction* learnt, const Features& features) {
+    if (learnt == nullptr) return;
+    const double time = cost.time.value * learnt->factor(cost.time.value, features);
+    move_to(cost, std::max(time, cost.term(Term::Roofline).value));
+}
+
 /// The low end of an interval is not below what the data sheet's bandwidth allows: `reached` of it is in the roofline.
 inline void keep_low(Cost& cost, double reached) {
     cost.low = std::max(cost.low, cost.term(Term::Roofline) * std::min(1.0, reached));

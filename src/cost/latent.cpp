@@ -69,6 +69,14 @@ Cost absorbed(const LatentAttention& call, const LatentDecodeKernel& kernel, con
 
 }  // namespace
 
+LatentFeatures features_of(const LatentAttention& call) {
+    const double batch = real(call.batch), queries = real(call.q_len), keys = real(call.kv_len);
+    const double heads = real(call.heads);
+    return {static_cast<float>(queries),         static_cast<float>(keys),
+            static_cast<float>(batch),           static_cast<float>(batch * keys),
+            static_cast<float>(batch * queries), static_cast<float>(heads)};
+}
+
 Cost Pricer::burst(const LatentAttention& call) const {
     const bool fp8 = call.narrow_cache && device().peak[static_cast<std::size_t>(Precision::Fp8)];
     const std::size_t cache = fp8 ? 1 : 0;
@@ -76,8 +84,11 @@ Cost Pricer::burst(const LatentAttention& call) const {
                             real(call.q_len),         real(call.kv_len),
                             real(device().units),     peak(fp8 ? Precision::Fp8 : Precision::Bf16).value,
                             device().bandwidth.value, call.narrow_cache ? 1.0 : 2.0};
-    Cost cost = call.absorbed ? absorbed(call, profile().engines.decode[cache], sizes)
-                              : expanded(call, profile().engines.context[cache], sizes);
+    const LatentDecodeKernel& decode = profile().engines.decode[cache];
+    const LatentContextKernel& context = profile().engines.context[cache];
+    Cost cost = call.absorbed ? absorbed(call, decode, sizes) : expanded(call, context, sizes);
+    learn(cost, (call.absorbed ? decode.learnt : context.learnt).get(), features_of(call));
+    keep_low(cost, 1.0);
     Op op;
     op.work = call;
     const double moved = (bytes_read(op) + bytes_written(op)).value / sizes.bandwidth;

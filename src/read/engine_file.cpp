@@ -109,6 +109,15 @@ EngineBasis take(const FoundRow& found, Members&... members) {
     return basis_of(found, at);
 }
 
+/// Of a law whose constants are one device's, not a mean.
+Learnt learnt_of(const FoundRow& found, const std::string& law, const Knots& knots, std::size_t features) {
+    if (!found.one_device) return nullptr;
+    std::vector<Tree> trees = read::trees_of(found.words[0], law, features);
+    if (trees.empty()) return nullptr;
+    return std::make_shared<Correction>(
+        Correction{.first_s = knots.first_s, .knots = knots.count, .trees = std::move(trees)});
+}
+
 constexpr std::size_t expert_constants = 17;  ///< before the two intervals
 
 ExpertKernel expert_kernel(const FoundRow& found) {
@@ -124,12 +133,7 @@ ExpertKernel expert_kernel(const FoundRow& found) {
                    k.efficiency, k.alone, k.tail, k.tile_us, k.bandwidth, k.unit_bandwidth, k.join, k.wide_bandwidth,
                    k.ragged, k.spilled);
     k.skewed = basis_of(found, expert_constants + 2);
-    if (!found.one_device) return k;
-    const std::string law = "experts-" + found.words[1] + '-' + found.words[2];
-    std::vector<Tree> trees = read::trees_of(found.words[0], law, expert_feature_count);
-    if (trees.empty()) return k;
-    k.learnt = std::make_shared<Correction>(
-        Correction{.first_s = expert_knots.first_s, .knots = expert_knots.count, .trees = std::move(trees)});
+    k.learnt = learnt_of(found, "experts-" + found.words[1] + '-' + found.words[2], expert_knots, expert_feature_count);
     return k;
 }
 
@@ -173,10 +177,12 @@ void add_latent(EngineKernels& engines, const Device& device) {
         LatentContextKernel& c = engines.context[cache];
         c.basis =
             take(*context, c.step, c.fixed_us, c.token_ns, c.head_bytes, c.efficiency, c.tile_us, c.longest, c.join);
+        c.learnt = learnt_of(*context, "context-" + std::string(format), latent_knots, latent_feature_count);
         const std::optional<FoundRow> decode = find_rows("decode", device, matches);
         LatentDecodeKernel& d = engines.decode[cache];
         d.basis = take(*decode, d.block, d.fixed_us, d.sequence_ns, d.head_ns, d.efficiency, d.bandwidth, d.chain_ns,
                        d.few_heads, d.split_us, d.split_keys, d.join, d.overlap);
+        d.learnt = learnt_of(*decode, "decode-" + std::string(format), latent_knots, latent_feature_count);
     }
 }
 
