@@ -16,16 +16,13 @@
 #include <vector>
 
 #include "bench/fit_law.h"
-#include "fit/boost.h"
 #include "tilewright/read.h"
 
 namespace {
 
 using namespace tilewright;
 
-struct TimedCall {
-    std::vector<float> features;
-    double us, physics_s;
+struct TimedCall : fitting::LeftOver {
     std::uint64_t kin;
     bool skewed = false;
 };
@@ -43,17 +40,7 @@ constexpr Way of_latent{
 
 Correction learnt(const std::vector<TimedCall>& seen, const Way& way) {
     Correction correction{.first_s = way.knots.first_s, .knots = way.knots.count};
-    BoostRows rows;
-    rows.trends.assign(seen.front().features.size(), Trend::Free);
-    std::fill_n(rows.trends.begin(), way.rising, Trend::Rising);
-    rows.knots = static_cast<int>(correction.knots);
-    for (const TimedCall& one : seen) {
-        const double left_over = std::log(1e-6 * one.us / one.physics_s);
-        rows.features.insert(rows.features.end(), one.features.begin(), one.features.end());
-        rows.targets.push_back(static_cast<float>(std::clamp(left_over, -Correction::limit, Correction::limit)));
-        rows.places.push_back(static_cast<float>(correction.place(one.physics_s)));
-    }
-    correction.trees = boost(rows, way.options);
+    correction.trees = fitting::boosted(seen, correction, way.rising, way.options);
     return correction;
 }
 
@@ -73,7 +60,7 @@ TimedCall timed(const Work& work, const Pricer& pricer, double us, std::uint64_t
     Op op;
     op.work = work;
     const auto features = features_of(work);
-    return {{features.begin(), features.end()}, us, pricer.burst(op).time.value, kin};
+    return {{{features.begin(), features.end()}, us, pricer.burst(op).time.value}, kin};
 }
 
 std::vector<TimedCall> read_experts(const Pricer& pricer, ExpertMlp mlp) {

@@ -15,7 +15,6 @@
 #include "bench/fit_law.h"
 #include "cost/engine_attention.h"
 #include "cost/quantized.h"
-#include "fit/boost.h"
 #include "tilewright/read.h"
 
 namespace {
@@ -26,18 +25,12 @@ using namespace tilewright;
 template <class Law, class Case>
 Law learnt(const std::vector<fitting::Timed<Case>>& seen, Law law, std::size_t rising) {
     law.learnt.trees.clear();
-    BoostRows rows;
-    rows.trends.assign(features_of(seen.front().what).size(), Trend::Free);
-    std::fill_n(rows.trends.begin(), rising, Trend::Rising);
-    rows.knots = static_cast<int>(law.learnt.knots);
+    std::vector<fitting::LeftOver> calls;
     for (const auto& one : seen) {
-        const double us = time_of(one.what, law).total, left_over = std::log(one.us / us);
         const auto features = features_of(one.what);
-        rows.features.insert(rows.features.end(), features.begin(), features.end());
-        rows.targets.push_back(static_cast<float>(std::clamp(left_over, -Correction::limit, Correction::limit)));
-        rows.places.push_back(static_cast<float>(law.learnt.place(1e-6 * us)));
+        calls.push_back({{features.begin(), features.end()}, one.us, 1e-6 * time_of(one.what, law).total});
     }
-    law.learnt.trees = boost(rows, {.trees = 16, .rate = 0.4F});
+    law.learnt.trees = fitting::boosted(calls, law.learnt, rising, {.trees = 16, .rate = 0.4F});
     return law;
 }
 

@@ -60,10 +60,16 @@ fit_all() {  # products or attention, way or walk, where rows come from
 ways="fp8 fp8_block fp8_static int8_wo int8_sq int4_wo nvfp4" walks="prefill prefill_fp8 prefill_triton decode decode_fp8 decode_triton"
 for way in $ways; do fit_all products "$way" rows_of; done
 for walk in $walks; do fit_all attention "$walk" calls_of; done
-for pair in $known; do
+for pair in $known; do  # trees of other laws stay: those of bench/engines/learnt.py
     name=${pair%%:*} trees=()
     for law in $ways $walks; do [[ ! -s $work/trees.$name.$law ]] || trees+=("$work/trees.$name.$law"); done
-    [[ ${#trees[@]} == 0 ]] || { echo "# What the constants of products.toml and attention.toml leave over on $name, by bench/fit_kernels.sh: its law, then a tree; docs/cost.md explains them."; cat "${trees[@]}"; } > "$kernels/$name.trees"
+    [[ ${#trees[@]} == 0 ]] && continue
+    {
+        echo "# What the constants of products.toml, attention.toml and data/engines leave over on $name: its law, then a tree; docs/cost.md explains them."
+        cat "${trees[@]}"
+        [[ ! -e $kernels/$name.trees ]] || awk -v mine="# $ways $walks " 'index(mine, $1 " ") == 0' "$kernels/$name.trees"
+    } > "$work/trees"
+    cp "$work/trees" "$kernels/$name.trees"
 done
 [[ $devices == "  " ]] || exit 0
 sed '/^| GPU/,$d' "$page" > "$work/page"

@@ -10,6 +10,7 @@
 #include <random>
 #include <vector>
 
+#include "fit/boost.h"
 #include "render/profile_files.h"
 #include "tilewright/cost.h"
 #include "tilewright/serving_kernels.h"
@@ -165,6 +166,29 @@ void print_row(const char* device, const Law& law, std::span<const LawField<Law>
     const auto& [compute, memory, latency] = law.by_bound;
     std::printf("%.3f, %.3f, %.3f, %.3f, %.3f, %.3f]\n", compute.low, compute.high, memory.low, memory.high,
                 latency.low, latency.high);
+}
+
+/// A timed call as trees see it, and what its law says.
+struct LeftOver {
+    std::vector<float> features;
+    double us, physics_s;
+};
+
+/// Trees of what a law leaves over; the first `rising` features only raise it.
+template <class Calls>
+std::vector<Tree> boosted(const Calls& seen, const Correction& correction, std::size_t rising,
+                          const BoostOptions& options) {
+    BoostRows rows;
+    rows.trends.assign(seen.front().features.size(), Trend::Free);
+    std::fill_n(rows.trends.begin(), rising, Trend::Rising);
+    rows.knots = static_cast<int>(correction.knots);
+    for (const LeftOver& one : seen) {
+        const double left_over = std::log(1e-6 * one.us / one.physics_s);
+        rows.features.insert(rows.features.end(), one.features.begin(), one.features.end());
+        rows.targets.push_back(static_cast<float>(std::clamp(left_over, -Correction::limit, Correction::limit)));
+        rows.places.push_back(static_cast<float>(correction.place(one.physics_s)));
+    }
+    return boost(rows, options);
 }
 
 /// As lines behind their law, for data/kernels/DEVICE.trees; the program's exit code.
