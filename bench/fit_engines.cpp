@@ -8,6 +8,9 @@
 //
 // fit_engines context|decode DEVICE CACHE - LAW TREES <ROWS: heads,batch,q_len,kv_len,head_dim,v_dim,latency_us of
 // latent attention; kin are curves of heads and batch.
+//
+// fit_engines exchange DEVICE dispatch|combine - LAW TREES <ROWS:
+// tokens,hidden,topk,GPUs,experts,nodes,units,latency_us of DeepEP's normal mode; kin are models and groups.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -27,22 +30,12 @@ struct TimedCall : fitting::LeftOver {
     bool skewed = false;
 };
 
-/// How a law's trees are learnt.
-struct Way {
-    Knots knots;
-    std::size_t rising;
-    BoostOptions options;
-};
-constexpr Way of_experts{
+constexpr fitting::Way of_experts{
     expert_knots, expert_rising_features, {.trees = 16, .rate = 0.3F, .min_leaf = 80, .ridge = 10.0F, .clip = 0.05F}};
-constexpr Way of_latent{
+constexpr fitting::Way of_exchanges{
+    exchange_knots, exchange_rising_features, {.trees = 16, .rate = 0.4F, .ridge = 2.0F}};
+constexpr fitting::Way of_latent{
     latent_knots, latent_rising_features, {.trees = 16, .rate = 0.4F, .min_leaf = 6, .ridge = 2.0F}};
-
-Correction learnt(const std::vector<TimedCall>& seen, const Way& way) {
-    Correction correction{.first_s = way.knots.first_s, .knots = way.knots.count};
-    correction.trees = fitting::boosted(seen, correction, way.rising, way.options);
-    return correction;
-}
 
 /// Prices by the constants alone.
 Pricer untaught(const Device& device) {
@@ -52,6 +45,7 @@ Pricer untaught(const Device& device) {
     }
     for (LatentContextKernel& kernel : profile.engines.context) kernel.learnt.reset();
     for (LatentDecodeKernel& kernel : profile.engines.decode) kernel.learnt.reset();
+    for (ExchangeKernel& kernel : profile.engines.exchange) kernel.learnt.reset();
     return {device, profile, Clock::Burst};
 }
 
@@ -104,8 +98,29 @@ std::vector<TimedCall> read_latent(const Pricer& pricer, LatentAttention call) {
     return seen;
 }
 
+std::vector<TimedCall> read_exchanges(const Pricer& pricer, Exchange exchange) {
+    std::vector<TimedCall> seen;
+    long long tokens, hidden, active, ranks, experts, nodes, units;
+    double us;
+    while (std::scanf("%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lf", &tokens, &hidden, &active, &ranks, &experts, &nodes,
+                      &units, &us) == 8) {
+        exchange.tokens = tokens;
+        exchange.hidden = hidden;
+        exchange.active = active;
+        exchange.ranks = ranks;
+        exchange.experts = experts;
+        exchange.nodes = nodes;
+        exchange.units = units;
+        const auto group =
+            fitting::mixed(static_cast<std::uint64_t>(hidden), static_cast<std::uint64_t>(experts * 64 + active),
+                           static_cast<std::uint64_t>(ranks));
+        seen.push_back(timed(exchange, pricer, us, group));
+    }
+    return seen;
+}
+
 /// Measured over predicted, of kin held out in turn, the skewed apart.
-std::array<std::vector<double>, 2> held_out(const std::vector<TimedCall>& seen, const Way& way) {
+std::array<std::vector<double>, 2> held_out(const std::vector<TimedCall>& seen, const fitting::Way& way) {
     constexpr std::size_t folds = 5;
     std::vector<std::uint64_t> kin;
     for (const TimedCall& one : seen) kin.push_back(one.kin);
@@ -119,10 +134,10 @@ std::array<std::vector<double>, 2> held_out(const std::vector<TimedCall>& seen, 
         };
         std::vector<TimedCall> others;
         std::copy_if(seen.begin(), seen.end(), std::back_inserter(others), [&](const auto& one) { return !held(one); });
-        const Correction without = learnt(others, way);
+        const Learnt without = fitting::learnt(others, way);
         for (const TimedCall& one : seen) {
             if (!held(one)) continue;
-            const double time = one.physics_s * without.factor(one.physics_s, one.features);
+            const double time = one.physics_s * without->factor(one.physics_s, one.features);
             ratios[one.skewed ? 1 : 0].push_back(1e-6 * one.us / time);
         }
     }
@@ -142,27 +157,32 @@ void print(const std::vector<double>& ratios) {
 
 int main(int argc, char** argv) {
     const auto fail = [](const char* text) { return std::fprintf(stderr, "fit_engines: %s\n", text), 2; };
-    if (argc != 7) return fail("experts|context|decode DEVICE FORMAT LIBRARY LAW TREES <ROWS");
+    if (argc != 7) return fail("experts|context|decode|exchange DEVICE FORMAT LIBRARY LAW TREES <ROWS");
     const auto device = find_device(argv[2]);
     if (!device) return fail("no such device");
     const Pricer pricer = untaught(*device);
-    const bool experts = std::strcmp(argv[1], "experts") == 0;
+    const std::string_view kind = argv[1];
     std::vector<TimedCall> seen;
-    if (experts) {
+    if (kind == "experts") {
         const auto library = find_named<ExpertLibrary>(argv[4]);
         if (!library) return fail("no such library");
         ExpertMlp mlp;
         mlp.quantization = find_quantization(argv[3]).value_or(Quantization::None);  // bf16 is none
         mlp.library = *library;
         seen = read_experts(pricer, mlp);
+    } else if (kind == "exchange") {
+        Exchange exchange;
+        exchange.combine = std::strcmp(argv[3], "combine") == 0;
+        exchange.narrow_tokens = !exchange.combine;
+        seen = read_exchanges(pricer, exchange);
     } else {
         LatentAttention call;
-        call.absorbed = std::strcmp(argv[1], "decode") == 0;
+        call.absorbed = kind == "decode";
         call.narrow_cache = std::strcmp(argv[3], "fp8") == 0;
         seen = read_latent(pricer, call);
     }
     if (seen.empty()) return fail("no rows");
-    const Way& way = experts ? of_experts : of_latent;
+    const fitting::Way& way = kind == "experts" ? of_experts : kind == "exchange" ? of_exchanges : of_latent;
     for (const std::vector<double>& ratios : held_out(seen, way)) print(ratios);
-    return fitting::write_trees(argv[6], argv[5], learnt(seen, way).trees);
+    return fitting::write_trees(argv[6], argv[5], fitting::learnt(seen, way)->trees);
 }

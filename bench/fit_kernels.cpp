@@ -21,16 +21,18 @@ namespace {
 
 using namespace tilewright;
 
-/// What the constants leave over, by trees that rise with what a call has more of.
+constexpr BoostOptions options{.trees = 16, .rate = 0.4F};
+
+/// With what its constants leave over.
 template <class Law, class Case>
-Law learnt(const std::vector<fitting::Timed<Case>>& seen, Law law, std::size_t rising) {
-    law.learnt.trees.clear();
+Law with_trees(const std::vector<fitting::Timed<Case>>& seen, Law law, const fitting::Way& way) {
+    law.learnt.reset();
     std::vector<fitting::LeftOver> calls;
     for (const auto& one : seen) {
         const auto features = features_of(one.what);
         calls.push_back({{features.begin(), features.end()}, one.us, 1e-6 * time_of(one.what, law).total});
     }
-    law.learnt.trees = fitting::boosted(calls, law.learnt, rising, {.trees = 16, .rate = 0.4F});
+    law.learnt = fitting::learnt(calls, way);
     return law;
 }
 
@@ -42,14 +44,14 @@ struct Task {
 
 template <class Law, class Case>
 int fit(const Task& task, const std::vector<fitting::Timed<Case>>& seen, Law law, const std::vector<Law>& starts,
-        std::span<const LawField<Law>> fields, std::size_t rising) {
-    law.learnt.trees.clear();
+        std::span<const LawField<Law>> fields, const fitting::Way& way) {
+    law.learnt.reset();
     if (task.anew) law = fitting::fitted_from(seen, fields, starts);
     const std::string title = std::string(task.device) + " | " + task.law;
     law = fitting::judged(seen, law, fields, title.c_str(),
-                          [&](const auto& some, const Law& constants) { return learnt(some, constants, rising); });
+                          [&](const auto& some, const Law& constants) { return with_trees(some, constants, way); });
     fitting::print_row(task.device, law, fields);
-    return fitting::write_trees(task.trees, task.law, law.learnt.trees);
+    return fitting::write_trees(task.trees, task.law, law.learnt->trees);
 }
 
 int fit_products(const Task& task, const Device& device) {
@@ -75,7 +77,7 @@ int fit_products(const Task& task, const Device& device) {
     starts[3].follows_rows = 128.0;
     starts[3].most_splits = 1.0;
     const ProductLaw law = serving_kernels(device)->products[static_cast<std::size_t>(*quantization)];
-    return fit(task, seen, law, starts, product_fields(), product_rising_features);
+    return fit(task, seen, law, starts, product_fields(), {product_knots, product_rising_features, options});
 }
 
 int fit_attention(const Task& task, const Device& device) {
@@ -101,7 +103,7 @@ int fit_attention(const Task& task, const Device& device) {
     const auto place = std::find(attention_walks.begin(), attention_walks.end(), task.law) - attention_walks.begin();
     const EngineAttentionLaw law = serving_kernels(device)->attention[static_cast<std::size_t>(place)];
     if (law.flash2 && !task.anew) return 0;
-    return fit(task, seen, law, starts, engine_attention_fields(), engine_rising_features);
+    return fit(task, seen, law, starts, engine_attention_fields(), {engine_knots, engine_rising_features, options});
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 #include <random>
 #include <vector>
 
@@ -174,13 +175,19 @@ struct LeftOver {
     double us, physics_s;
 };
 
-/// Trees of what a law leaves over; the first `rising` features only raise it.
+/// How a law's trees are learnt: between which knots, how many features only raise it.
+struct Way {
+    Knots knots;
+    std::size_t rising;
+    BoostOptions options;
+};
+
 template <class Calls>
-std::vector<Tree> boosted(const Calls& seen, const Correction& correction, std::size_t rising,
-                          const BoostOptions& options) {
+Learnt learnt(const Calls& seen, const Way& way) {
+    Correction correction{.first_s = way.knots.first_s, .knots = way.knots.count};
     BoostRows rows;
     rows.trends.assign(seen.front().features.size(), Trend::Free);
-    std::fill_n(rows.trends.begin(), rising, Trend::Rising);
+    std::fill_n(rows.trends.begin(), way.rising, Trend::Rising);
     rows.knots = static_cast<int>(correction.knots);
     for (const LeftOver& one : seen) {
         const double left_over = std::log(1e-6 * one.us / one.physics_s);
@@ -188,14 +195,21 @@ std::vector<Tree> boosted(const Calls& seen, const Correction& correction, std::
         rows.targets.push_back(static_cast<float>(std::clamp(left_over, -Correction::limit, Correction::limit)));
         rows.places.push_back(static_cast<float>(correction.place(one.physics_s)));
     }
-    return boost(rows, options);
+    correction.trees = boost(rows, way.options);
+    return std::make_shared<const Correction>(std::move(correction));
 }
 
-/// As lines behind their law, for data/kernels/DEVICE.trees; the program's exit code.
-inline int write_trees(const char* path, const char* law, const std::vector<Tree>& trees) {
+/// As lines behind their law, for data/kernels/DEVICE.trees, nodes without a split at infinity; the program's exit
+/// code.
+inline int write_trees(const char* path, const char* law, std::vector<Tree> trees) {
     std::FILE* out = std::fopen(path, "w");
     if (out == nullptr) return std::perror(path), 2;
-    for (const Tree& tree : trees) std::fprintf(out, "%s %s\n", law, render::tree_line(tree).c_str());
+    for (Tree& tree : trees) {
+        for (float& threshold : tree.threshold) {
+            if (threshold == std::numeric_limits<float>::max()) threshold = std::numeric_limits<float>::infinity();
+        }
+        std::fprintf(out, "%s %s\n", law, render::tree_line(tree).c_str());
+    }
     return std::fclose(out) == 0 ? 0 : 2;
 }
 

@@ -293,6 +293,23 @@ TEST(Laws, MoreForLatentAttentionNeverTakesLess) {
     });
 }
 
+TEST(Laws, MoreTokensExchangedNeverTakeLess) {
+    holds_everywhere([](const Pricer& pricer) {
+        Exchange before;
+        before.combine = *rc::gen::arbitrary<bool>();
+        before.low_latency = *rc::gen::arbitrary<bool>();
+        before.narrow_tokens = !before.combine;
+        before.tokens = *rc::gen::inRange<std::int64_t>(1, 20000);
+        before.hidden = 256 * *rc::gen::inRange<std::int64_t>(4, 33);
+        before.experts = 8 << *rc::gen::inRange(0, 6);
+        before.active = *rc::gen::inRange<std::int64_t>(1, 9);
+        before.ranks = 2 << *rc::gen::inRange(0, 6);
+        Exchange more = before;
+        more.tokens += *rc::gen::inRange<std::int64_t>(1, 20000);
+        RC_ASSERT(pricer.price(more).time.value >= pricer.price(before).time.value * (1 - 1e-9));
+    });
+}
+
 TEST(Laws, TwiceAQuantisedProductNeverTakesLess) {
     holds_everywhere([](const Pricer& pricer) {
         const auto way = static_cast<Quantization>(*rc::gen::inRange<std::size_t>(1, quantization_count));

@@ -1,6 +1,6 @@
-"""What the laws of grouped experts and of latent attention leave over, learnt on top of the constants that the program has
-built in: rows of data/engines get the intervals of kin held out (models; curves of heads and batch), data/kernels/DEVICE.trees
-the trees.
+"""What the laws of grouped experts, of latent attention and of DeepEP's normal mode leave over, learnt on top of the constants
+that the program has built in: rows of data/engines get the intervals of kin held out (models; curves of heads and batch;
+models and groups), data/kernels/DEVICE.trees the trees.
 
     python3 bench/engines/learnt.py PUBLIC FIT_ENGINES
 
@@ -44,6 +44,14 @@ def latent_rows(public, kind, device, cache):
         yield ",".join([*(f"{size:.0f}" for size in sizes), f"{table['latency_us'][i]}"])
 
 
+def exchange_rows(public, device, op):
+    table = solve.read_rows(public, "alltoall_" + solve.Sheet(device).public)
+    table = solve.choose(table, table["op"] == op)
+    for i in range(len(table["m"])):
+        sizes = [f"{table[column][i]:.0f}" for column in ("m", "n", "k", "batch", "experts", "nodes", "sms")]
+        yield ",".join([*sizes, f"{table['latency_us'][i]}"])
+
+
 def learn(command, device, law, rows):
     """Lists of points, mean, median, low, high; the trees go into the device's file."""
     with tempfile.NamedTemporaryFile(mode="r") as trees:
@@ -64,6 +72,12 @@ def learn_row(kind, words, public, fit_engines):
         form, library = words[1:3]
         found = learn([fit_engines, kind, device, form, library], device, f"experts-{form}-{library}", expert_rows(public, device, form, library))
         return found, [("experts", f"{form} {library}"), ("experts, skewed", f"{form} {library}")]
+    if kind == "exchange":
+        op = words[1]
+        if "normal" not in op:
+            return [], []
+        found = learn([fit_engines, kind, device, op.split("_")[2], "-"], device, op, exchange_rows(public, device, op))
+        return found, [(op, "fp8" if "dispatch" in op else "bf16")]
     cache = words[1]
     found = learn([fit_engines, kind, device, cache, "-"], device, f"{kind}-{cache}", latent_rows(public, kind, device, cache))
     return found, [(f"mla_{kind}", f"bf16, cache {cache}")]
@@ -72,7 +86,7 @@ def learn_row(kind, words, public, fit_engines):
 def main():
     public, fit_engines = sys.argv[1:3]
     print("| kernel | GPU | format | rows | mean | median |\n|---|---|---|---|---|---|")
-    for name in ("experts", "latent"):
+    for name in ("experts", "latent", "exchange"):
         path, kind = os.path.join(DATA, "engines", name + ".toml"), ""
         with open(path) as file:
             lines = file.read().split("\n")
@@ -83,6 +97,8 @@ def main():
                 continue
             words, cells = row[1].strip(", ").replace('"', "").split(", "), row[2].split(", ")
             found, titles = learn_row(kind, words, public, fit_engines)
+            if not found:
+                continue
             ends = [end for part in found for end in part[3:]]
             cells[-2 - len(ends):-1] = [solve.number(value) for value in (*ends, found[0][1])]  # intervals and error, not the samples' count
             lines[place] = f"    [{row[1]}{', '.join(cells)}],"

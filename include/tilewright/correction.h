@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <numbers>
 #include <span>
 #include <vector>
@@ -156,5 +157,8 @@ struct Correction {
         return std::exp(std::clamp(static_cast<double>(sum), -most, most));
     }
 };
+
+/// What the constants of a law of engines' kernels leave over; none where nothing is known.
+using Learnt = std::shared_ptr<const Correction>;
 
 }  // namespace tilewright

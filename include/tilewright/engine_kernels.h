@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <memory>
 
 #include "tilewright/correction.h"
 #include "tilewright/engine_ops.h"
@@ -16,9 +15,6 @@ struct EngineBasis {
     double low = 0.6, high = 1.7;  ///< 90% interval, as factors
     Evidence evidence{3};          ///< assumed
 };
-
-/// What the constants of a law leave over; none where nothing is known.
-using Learnt = std::shared_ptr<const Correction>;
 
 /// How a library chooses the tiles of grouped products: by trying them, as Triton does without a table, or from the
 /// tokens that an expert of this GPU would get if all tokens stayed here.
@@ -89,7 +85,14 @@ struct ExchangeKernel {
     double lane_gb_per_s = 25, copy_ns = 30, token_copies = 8;           ///< of one lane: a unit, or an expert's queue
     double link = 0.8, adapter = 0.7, join = 2;
     EngineBasis basis{};
+    Learnt learnt{};
 };
+
+/// The same of an exchange: the tokens, then its width, choices, experts, GPUs and the units that copy.
+inline constexpr Knots exchange_knots{1.6e-5, 6};
+inline constexpr std::size_t exchange_rising_features = 1, exchange_feature_count = exchange_rising_features + 5;
+using ExchangeFeatures = std::array<float, exchange_feature_count>;
+ExchangeFeatures features_of(const Exchange& exchange);
 
 struct EngineKernels {
     std::array<std::array<ExpertKernel, expert_library_count>, quantization_count> experts{};

@@ -56,7 +56,7 @@ struct ProductLaw : LawIntervals {
     double exposed = 0.2;
     double fill_us = 0.6;
     double ramp_us = 0.6;
-    Correction learnt{.first_s = 2e-6, .knots = 7};  ///< what the constants leave over
+    Learnt learnt{};
     Evidence evidence = Evidence::Assumed;
 };
 
@@ -64,6 +64,7 @@ std::span<const LawField<ProductLaw>> product_fields();
 
 /// What the trees of a law see of a product (src/cost/quantized.cpp): first what rises with its sizes, then what does
 /// not change when they grow by whole tiles.
+inline constexpr Knots product_knots{2e-6, 7};
 inline constexpr std::size_t product_rising_features = 12, product_feature_count = product_rising_features + 2;
 
 /// Attention over a paged cache. A thread block owns a tile of the queries that share a key head and walks the keys
@@ -88,7 +89,7 @@ struct EngineAttentionLaw : LawIntervals {
     double exposed = 0.2;
     double ramp_us = 1.0;
     bool flash2 = false;  ///< the profile's own price of FlashAttention-2 is nearer to the timings
-    Correction learnt{.first_s = 4e-6, .knots = 8};  ///< what the constants leave over
+    Learnt learnt{};
     Evidence evidence = Evidence::Assumed;
 };
 
@@ -96,6 +97,7 @@ std::span<const LawField<EngineAttentionLaw>> engine_attention_fields();
 
 /// What the trees of a law see of a call (src/cost/engine_attention.cpp): first what rises with the queries, keys and
 /// sequences of a call, then what does not change with them.
+inline constexpr Knots engine_knots{4e-6, 8};
 inline constexpr std::size_t engine_rising_features = 11, engine_feature_count = engine_rising_features + 3;
 
 /// What is walked: whole prompts, or a cache by single queries; each with keys and values in 16 bits or in fp8, and in

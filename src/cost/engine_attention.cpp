@@ -122,8 +122,8 @@ EngineTime time_of(const EngineCall& c, const EngineAttentionLaw& law) {
     const double launch = law.launch_us + (group > 1.0 ? law.packed_us : 0.0) + law.ramp_us * memory / (memory + 3.0);
     best.waiting += launch + (c.writes_cache ? law.write_us : 0.0);
     best.physics = best.total = std::max({least + launch + write, c.arithmetic_us, c.traffic_us});
-    if (law.learnt.trees.empty()) return best;
-    const double learnt = best.physics * law.learnt.factor(1e-6 * best.physics, features_of(c));
+    if (!law.learnt) return best;
+    const double learnt = best.physics * law.learnt->factor(1e-6 * best.physics, features_of(c));
     best.total = std::max({learnt, c.arithmetic_us, c.traffic_us});
     return best;
 }

@@ -20,6 +20,12 @@ double leaving(const Exchange& exchange, double bytes, double nodes) {
 
 }  // namespace
 
+ExchangeFeatures features_of(const Exchange& exchange) {
+    return {static_cast<float>(exchange.tokens), static_cast<float>(exchange.hidden),
+            static_cast<float>(exchange.active), static_cast<float>(exchange.experts),
+            static_cast<float>(exchange.ranks),  static_cast<float>(exchange.units)};
+}
+
 Cost Pricer::burst(const Exchange& exchange) const {
     Explanation explanation;
     const std::size_t which = (exchange.low_latency ? 2 : 0) + (exchange.combine ? 1 : 0);
@@ -47,7 +53,9 @@ Cost Pricer::burst(const Exchange& exchange) const {
         explanation.reach(Term::Memory, moved);
         explanation.reach(Term::Launch, moved + fixed);
     }
-    return explanation.finish(Bound::Network, kernel.basis.evidence, {kernel.basis.low, kernel.basis.high});
+    Cost cost = explanation.finish(Bound::Network, kernel.basis.evidence, {kernel.basis.low, kernel.basis.high});
+    if (exchange.ranks > 1) learn(cost, kernel.learnt.get(), features_of(exchange));
+    return cost;
 }
 
 }  // namespace tilewright

@@ -154,8 +154,8 @@ QuantizedTime time_of(const QuantizedProduct& p, const ProductLaw& law) {
         law.launch_us + (p.k <= p.step ? law.short_us : 0.0) + law.ramp_us * best.memory / (best.memory + ramp_half_us);
     best.waiting += launch + (p.quantizes ? law.quantize_us : 0.0);
     best.physics = best.total = std::max({least + launch + quantize, p.arithmetic_us, p.traffic_us});
-    if (law.learnt.trees.empty()) return best;
-    const double learnt = best.physics * law.learnt.factor(1e-6 * best.physics, features_of(p));
+    if (!law.learnt) return best;
+    const double learnt = best.physics * law.learnt->factor(1e-6 * best.physics, features_of(p));
     best.total = std::max({learnt, p.arithmetic_us, p.traffic_us});
     return best;
 }

@@ -111,11 +111,7 @@ EngineBasis take(const FoundRow& found, Members&... members) {
 
 /// Of a law whose constants are one device's, not a mean.
 Learnt learnt_of(const FoundRow& found, const std::string& law, const Knots& knots, std::size_t features) {
-    if (!found.one_device) return nullptr;
-    std::vector<Tree> trees = read::trees_of(found.words[0], law, features);
-    if (trees.empty()) return nullptr;
-    return std::make_shared<Correction>(
-        Correction{.first_s = knots.first_s, .knots = knots.count, .trees = std::move(trees)});
+    return found.one_device ? read::learnt_of(found.words[0], law, knots, features) : nullptr;
 }
 
 constexpr std::size_t expert_constants = 17;  ///< before the two intervals
@@ -195,6 +191,7 @@ void add_exchange(EngineKernels& engines, const Device& device) {
         ExchangeKernel& k = engines.exchange[which];
         k.basis = take(*found, k.fixed_us, k.width_ns, k.expert_ns, k.node_us, k.lane_gb_per_s, k.copy_ns,
                        k.token_copies, k.link, k.adapter, k.join);
+        k.learnt = learnt_of(*found, std::string(ops[which]), exchange_knots, exchange_feature_count);
     }
 }
 

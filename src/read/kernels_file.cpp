@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cmath>
+#include <map>
 #include <optional>
 
 #include "read/document.h"
@@ -66,8 +67,9 @@ Law mean_of(const std::vector<Measured<Law>>& all, std::span<const LawField<Law>
 template <class Law>
 Law learnt_of(Measured<Law> from, std::string_view name) {
     constexpr bool product = std::is_same_v<Law, ProductLaw>;
-    from.law.learnt.trees =
-        read::trees_of(from.device.name, name, product ? product_feature_count : engine_feature_count);
+    const Knots& knots = product ? product_knots : engine_knots;
+    from.law.learnt =
+        read::learnt_of(from.device.name, name, knots, product ? product_feature_count : engine_feature_count);
     return std::move(from.law);
 }
 
@@ -121,7 +123,9 @@ const read::Value& built_in(std::string_view name) {
 
 }  // namespace
 
-std::vector<Tree> read::trees_of(std::string_view device, std::string_view law, std::size_t features) {
+namespace {
+
+std::vector<Tree> trees_of(std::string_view device, std::string_view law, std::size_t features) {
     std::vector<Tree> trees;
     const auto files = embedded::kernels();
     const auto file = std::find_if(files.begin(), files.end(), [&](const auto& one) { return one.name == device; });
@@ -129,10 +133,22 @@ std::vector<Tree> read::trees_of(std::string_view device, std::string_view law, 
         const std::string_view line = rest.substr(0, rest.find('\n'));
         rest.remove_prefix(std::min(rest.size(), line.size() + 1));
         if (!line.starts_with(law) || line[law.size()] != ' ') continue;
-        [[maybe_unused]] const bool read = tree_of(line.substr(law.size()), trees.emplace_back(), features);
+        [[maybe_unused]] const bool read = read::tree_of(line.substr(law.size()), trees.emplace_back(), features);
         assert(read && "the built-in trees are readable");
     }
     return trees;
+}
+
+}  // namespace
+
+Learnt read::learnt_of(std::string_view device, std::string_view law, const Knots& knots, std::size_t features) {
+    thread_local std::map<std::string, Learnt> known;
+    const auto [place, is_new] = known.try_emplace(std::string(device) + ' ' + std::string(law));
+    if (!is_new) return place->second;
+    std::vector<Tree> trees = trees_of(device, law, features);
+    if (trees.empty()) return nullptr;
+    Correction correction{.first_s = knots.first_s, .knots = knots.count, .trees = std::move(trees)};
+    return place->second = std::make_shared<const Correction>(std::move(correction));
 }
 
 std::shared_ptr<const ServingKernels> serving_kernels(const Device& device) {

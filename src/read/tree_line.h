@@ -4,7 +4,6 @@
 #include <charconv>
 #include <cmath>
 #include <string_view>
-#include <vector>
 
 #include "tilewright/correction.h"
 
@@ -31,7 +30,7 @@ inline bool tree_of(std::string_view text, Tree& out, std::size_t features) {
 }
 
 /// What the constants of a law of engines' kernels leave over on a device that was timed: of data/kernels/DEVICE.trees,
-/// a line a tree, its law first.
-std::vector<Tree> trees_of(std::string_view device, std::string_view law, std::size_t features);
+/// a line a tree, its law first; read once.
+Learnt learnt_of(std::string_view device, std::string_view law, const Knots& knots, std::size_t features);
 
 }  // namespace tilewright::read
