@@ -132,7 +132,7 @@ std::vector<Tree> trees_of(std::string_view device, std::string_view law, std::s
     for (std::string_view rest = file == files.end() ? "" : file->text; !rest.empty();) {
         const std::string_view line = rest.substr(0, rest.find('\n'));
         rest.remove_prefix(std::min(rest.size(), line.size() + 1));
-        if (!line.starts_with(law) || line[law.size()] != ' ') continue;
+        if (line.size() <= law.size() || !line.starts_with(law) || line[law.size()] != ' ') continue;
         [[maybe_unused]] const bool read = read::tree_of(line.substr(law.size()), trees.emplace_back(), features);
         assert(read && "the built-in trees are readable");
     }
