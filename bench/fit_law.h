@@ -199,14 +199,14 @@ Learnt learnt(const Calls& seen, const Way& way) {
     return std::make_shared<const Correction>(std::move(correction));
 }
 
-/// As lines behind their law, for data/kernels/DEVICE.trees, nodes without a split at infinity; the program's exit
-/// code.
+/// As lines behind their law, for data/kernels/DEVICE.trees, nodes without a split at a short number that no feature
+/// reaches; the program's exit code.
 inline int write_trees(const char* path, const char* law, std::vector<Tree> trees) {
     std::FILE* out = std::fopen(path, "w");
     if (out == nullptr) return std::perror(path), 2;
     for (Tree& tree : trees) {
         for (float& threshold : tree.threshold) {
-            if (threshold == std::numeric_limits<float>::max()) threshold = std::numeric_limits<float>::infinity();
+            if (threshold == std::numeric_limits<float>::max()) threshold = 3e38F;
         }
         std::fprintf(out, "%s %s\n", law, render::tree_line(tree).c_str());
     }
