@@ -150,14 +150,21 @@ def proposed():
             for seed in (1, 2) for name, shape in shapes.items() if seed > 1 or name != "base"]
 
 
+def farther():
+    """Fewer layers still, with wider heads and MLPs: what the search would propose for pythia-410m, if the law reached that MLP ratio. Then the
+    third seed of what is recommended."""
+    shape = equal("160m", 896, 11, head_dim=128)
+    asks = f"MLP ratio {shape['ffn'] / 896:.1f}, wider heads"
+    third = {"base": baseline("160m"), "896x13-heads-128": equal("160m", 896, 13, head_dim=128), "896x11-heads-128": shape}
+    return [*(row("160m", "farther", "896x11-heads-128", shape, f"{asks}, seed {seed}", lr="0.001", seed=seed) for seed in (1, 2)),
+            *(row("160m", "farther", name, each, "third seed of what is recommended", lr="0.001", seed=3) for name, each in third.items())]
+
+
 def next_turn():
-    """The wide pair of 160 M with two more seeds, each shape at its best rate, and at 60 M what only 12 M models varied."""
-    def pair(seed):
-        wide = row("160m", "aspect", "1280x8", equal("160m", 1280, 8), "width over depth 160", lr="0.002", seed=seed)
-        base = row("160m", "noise", "base", baseline("160m"), f"noise of the baseline, seed {seed}", lr="0.001", seed=seed)
-        return [base, wide] if seed > 2 else [wide]  # two seeds of the baseline are among the proposed
+    """The wide pair of 160 M with two more seeds, at its best rate (the baseline has three at its own), and at 60 M what only 12 M models varied."""
+    wide = [row("160m", "aspect", "1280x8", equal("160m", 1280, 8), "width over depth 160", lr="0.002", seed=seed) for seed in (2, 3)]
     varied = {made["name"]: made for made in knobs("60m")}
-    return [*pair(2), varied["heads-128"], varied["ratio-704"], varied["ratio-576"], *pair(3), varied["kv-2"], varied["gated"]]
+    return [wide[0], varied["heads-128"], varied["ratio-704"], varied["ratio-576"], wide[1], varied["kv-2"], varied["gated"]]
 
 
 def plan():
@@ -167,7 +174,7 @@ def plan():
             *rates("60m", ["0.002"]), *aspect("60m", (1280, 3), (768, 8)), parallel,
             *faster_pair("60m", [2]), wide, narrow, gated, *faster_pair("60m", [3]),
             *rates("160m", ["0.002"]), *aspect("160m", (1280, 8)), *kv,
-            *rates("160m", ["0.001"]), *aspect("160m", (1280, 8), lr="0.5x"), *extremes("12m", (704, 2), (192, 28)), *searched()[:10], *proposed(),
+            *rates("160m", ["0.001"]), *aspect("160m", (1280, 8), lr="0.5x"), *extremes("12m", (704, 2), (192, 28)), *searched()[:10], *proposed(), *farther(),
             *extremes("60m", (1280, 3)), *aspect("60m", (320, 48)), *extremes("60m", (320, 48)), *searched()[10:], *next_turn(),
             *aspect("12m", (256, 16), lr="0.5x"), *rates("60m", ["0.001", "0.004"]), *aspect("60m", (448, 24)),
             *(made for made in again if made["name"] == "512x4"), *paired_headline()[:3], *longer("12m"),
