@@ -88,6 +88,35 @@ TEST(Codec, ARowThatSaysLittleIsAsItsFallbacksSay) {
     }
 }
 
+TEST(Codec, AttentionOverAnEnginesCacheIsTheEnginesWhicheverKernelIsNamed) {
+    const OpKind& kind = *find_op_kind("attention");
+    const auto read = [&](const char* column, const char* value, const char* backend) {
+        return decode(kind,
+                      Fields{{"batch", "8"},
+                             {"heads", "32"},
+                             {"kv_heads", "8"},
+                             {"q_len", "1"},
+                             {"kv_len", "4096"},
+                             {"head_dim", "128"},
+                             {"causal", "0"},
+                             {"pass", "forward"},
+                             {"dtype", "bf16"},
+                             {"backend", backend},
+                             {column, value}},
+                      {});
+    };
+    for (const auto& [column, value] : {std::pair{"cache_write", "1"}, std::pair{"kv_dtype", "fp8"}}) {
+        for (const char* backend : {"auto", "flash2", "cudnn"}) {
+            const auto described = read(column, value, backend);
+            ASSERT_TRUE(described.ok()) << column << ' ' << backend;
+            EXPECT_EQ(std::get<Attention>(described->work).backend, AttentionBackend::Engine)
+                << column << ' ' << backend;
+        }
+        for (const char* backend : {"unfused", "flash1"})
+            EXPECT_FALSE(read(column, value, backend).ok()) << column << ' ' << backend;
+    }
+}
+
 TEST(Codec, DescribedIsLowered) {
     const auto kernels = [](std::string_view kind, const Fields& row) {
         return lower(*decode(*find_op_kind(kind), row, {})).ops.size();

@@ -99,7 +99,9 @@ constexpr std::array attention_columns = {
     flag<&Attention::causal>({"causal", "", "", "1: a query sees only keys up to its own place"}),
     word<AttentionPass, &Attention::pass>({"pass", "", "", "`backward` is all of it, without the forward"}),
     word<AttentionBackend, &Attention::backend>(
-        {"backend", "", "", "`unfused`: batched product, masked softmax, batched product"}),
+        {"backend", "", "",
+         "`unfused`: batched product, masked softmax, batched product; `engine`: the serving engines' kernel, which "
+         "`cache_write` or `kv_dtype` fp8 also mean beside `auto`, `cudnn` or `flash2`"}),
     word<Precision, &Attention::precision>(dtype),
     clock_column,
     count<&Attention::window>({"window", "tokens", "0", "keys that a query sees at most; 0: all"}, 0),
@@ -272,7 +274,9 @@ void finish_gemm(Described& described, Reading& reading) {
 void finish_attention(Described& described, Reading& reading) {
     Attention& attention = std::get<Attention>(described.work);
     const bool served = attention.writes_cache || attention.narrow_cache;
-    if (served && attention.backend == AttentionBackend::Auto) attention.backend = AttentionBackend::Engine;
+    if (served && (attention.backend == AttentionBackend::Unfused || attention.backend == AttentionBackend::Flash1))
+        reading.refuse("backend", "auto or engine, as no engine runs this one over its cache");
+    if (served) attention.backend = AttentionBackend::Engine;
     if (attention.backend == AttentionBackend::Engine && attention.pass == AttentionPass::Backward)
         reading.refuse("pass", "forward, as engines have nothing else");
     if (attention.heads % attention.kv_heads != 0)
