@@ -66,16 +66,18 @@ int main(int argc, char** argv) {
     const auto fail = [](const Problems& problems) {
         return std::fprintf(stderr, "%s: %s\n", problems[0].where.c_str(), problems[0].what.c_str()), 2;
     };
-    auto gpu = cli::find_gpu(argv[1], argv[2]);
-    if (!gpu) return fail(gpu.problems());
-    Table table{gpu->device, {}};
+    const auto sheet = cli::find_data_sheet(argv[1]);
+    if (!sheet) return fail(sheet.problems());
+    auto profile = cli::read_profile(argv[2], sheet->device.name);
+    if (!profile) return fail(profile.problems());
+    Table table{sheet->device, {}};
     for (int i = 3; i < argc; ++i) {
         const auto more = cli::read_observations(argv[i]);
         if (!more) return fail(more.problems());
         table.seen.insert(table.seen.end(), more->begin(), more->end());
     }
     take_off_host_time(table.seen, table.device, assumed_profile(table.device));
-    teach(gpu->profile, table);
-    const Problems bad = cli::write_profile(gpu->profile, table.device.name, argv[2]);
+    teach(*profile, table);
+    const Problems bad = cli::write_profile(*profile, table.device.name, argv[2]);
     return bad.empty() ? 0 : fail(bad);
 }

@@ -9,6 +9,7 @@
 
 #include <rapidcheck.h>
 
+#include "cli/catalogue.h"
 #include "device/residual_fields.h"
 #include "read/files.h"
 #include "render/profile_files.h"
@@ -59,6 +60,15 @@ TEST(Profiles, ComeBackFromTheirFiles) {
         const Files again = files_of(file->profile);
         EXPECT_EQ(again.constants, files.constants) << name;
         EXPECT_EQ(again.residual, files.residual) << name;
+    }
+}
+
+TEST(Profiles, ReadAsFilesAreWhatIsBuiltIn) {
+    const std::string folder = std::string(TILEWRIGHT_SOURCE_DIR) + "/data/profiles/";
+    for (const std::string name : fitted_devices) {
+        const auto built_in = cli::find_gpu(name), given = cli::find_gpu(name, folder + name + ".toml");
+        ASSERT_TRUE(built_in && given) << name;
+        EXPECT_EQ(files_of(given->profile).constants, files_of(built_in->profile).constants) << name;
     }
 }
 

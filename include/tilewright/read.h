@@ -76,6 +76,9 @@ Result<Cluster> find_cluster(std::string_view name);
 /// one.
 Profile find_profile(const Device& device);
 
+/// A profile with what others' tables say: kernels that stream memory, where it knows none, and engines' kernels.
+Profile completed(Profile profile, const Device& device);
+
 /// The laws of the serving engines' kernels on it, its own or others'.
 std::shared_ptr<const ServingKernels> serving_kernels(const Device& device);
 

@@ -77,24 +77,6 @@ Problem unknown(const std::string& what, const std::string& name, const std::vec
     return {name, 0, "is no known " + what, near.empty() ? list : near + " (" + list + ")"};
 }
 
-/// The profile in a file, with the residual that lies beside it.
-Result<Profile> read_profile(const std::string& path, const std::string& device) {
-    const Result<std::string> bytes = read_whole(path);
-    if (!bytes) return bytes.problems();
-    Result<read::ProfileFile> file = read::read_profile_file(*bytes, path);
-    if (!file) return file.problems();
-    if (file->device != device) {
-        return Problem{path, 0, "is the profile of " + printable(file->device) + ", not of " + device,
-                       "name the GPU that was measured, or fit a profile of this one"};
-    }
-    if (file->residual.empty()) return std::move(file->profile);
-    const std::string residual_path = beside(path, file->residual);
-    const Result<std::string> residual = read_whole(residual_path);
-    if (!residual) return residual.problems();
-    if (Problems bad = read::add_residual(*file, *residual, residual_path); !bad.empty()) return bad;
-    return std::move(file->profile);
-}
-
 Result<FoundDevice> read_data_sheet(const std::string& path) {
     const Result<std::string> bytes = read_whole(path);
     if (!bytes) return bytes.problems();
@@ -129,12 +111,28 @@ Result<FoundDevice> learnt(Result<FoundDevice> sheet, const std::string& given) 
                            "name a GPU that was measured (`tilewright devices` says which), or none"};
         }
     }
-    found.profile.engines = engine_kernels(device);
-    found.profile.serving = serving_kernels(device);
+    found.profile = completed(std::move(found.profile), device);
     return sheet;
 }
 
 }  // namespace
+
+Result<Profile> read_profile(const std::string& path, const std::string& device) {
+    const Result<std::string> bytes = read_whole(path);
+    if (!bytes) return bytes.problems();
+    Result<read::ProfileFile> file = read::read_profile_file(*bytes, path);
+    if (!file) return file.problems();
+    if (file->device != device) {
+        return Problem{path, 0, "is the profile of " + printable(file->device) + ", not of " + device,
+                       "name the GPU that was measured, or fit a profile of this one"};
+    }
+    if (file->residual.empty()) return std::move(file->profile);
+    const std::string residual_path = beside(path, file->residual);
+    const Result<std::string> residual = read_whole(residual_path);
+    if (!residual) return residual.problems();
+    if (Problems bad = read::add_residual(*file, *residual, residual_path); !bad.empty()) return bad;
+    return std::move(file->profile);
+}
 
 Result<FoundShape> find_shape(const std::string& name, Assume assume) {
     if (name == "-" || (looks_like_path(name) && is_file(name))) return read_shape_file(name, assume);

@@ -30,6 +30,9 @@ Result<FoundShape> find_shape(const std::string& name, Assume assume = Assume::N
 /// A device by name or alias, without what was learnt of it.
 Result<FoundDevice> find_data_sheet(const std::string& name);
 
+/// The profile in a file, with the residual that lies beside it, as they are.
+Result<Profile> read_profile(const std::string& path, const std::string& device);
+
 /// The same with its profile. That is that of the file `profile` if one is given, else the user's own, else that of
 /// its relative if that is the user's own, else what is built in; so below.
 Result<FoundDevice> find_gpu(const std::string& name, const std::string& profile = "");

@@ -185,22 +185,6 @@ const Profile* fitted(std::string_view name) {
     return &known.emplace(name, read_built_in(name, *constants)).first->second;
 }
 
-}  // namespace
-
-namespace {
-
-/// The part on which kernels that stream memory were timed.
-constexpr std::string_view stream_samples = "h200";
-
-/// With what tables of their own say: kernels that stream memory, and engines' kernels.
-Profile completed(Profile profile, const Device& device) {
-    profile.engines = engine_kernels(device);
-    profile.serving = serving_kernels(device);
-    if (profile.stream_evidence != Evidence::Assumed) return profile;
-    carry_streams(*fitted(stream_samples), *find_device(stream_samples), device, profile);
-    return profile;
-}
-
 /// The measured part with the same numbers, or else the nearest one of the architecture.
 std::optional<Device> measured_like(const Device& device) {
     std::optional<Device> nearest;
@@ -231,6 +215,15 @@ const Device& read::built_in_device(const std::string& name) {
     thread_local std::map<std::string, Device, std::less<>> known;
     const auto found = known.find(name);
     return found != known.end() ? found->second : known.emplace(name, *find_device(name)).first->second;
+}
+
+Profile completed(Profile profile, const Device& device) {
+    profile.engines = engine_kernels(device);
+    profile.serving = serving_kernels(device);
+    if (profile.stream_evidence != Evidence::Assumed) return profile;
+    constexpr std::string_view timed = "h200";
+    carry_streams(*fitted(timed), *find_device(timed), device, profile);
+    return profile;
 }
 
 Profile find_profile(const Device& device) {
