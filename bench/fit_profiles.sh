@@ -3,8 +3,8 @@
 # timings (a folder of gzip CSV with columns op, dtype, m, n, k, batch, latency_us and, for the paper's sweeps, layout; for attention also heads,
 # kv_heads, kv_dtype, window, with m queries, n keys, k the head size). Relatives come before the GPUs that start from their profiles, which lie inside
 # the program: it is built again in between, in the folder where it lies. Attention of training (bench/fit_attention.py) comes last.
-# fit_profiles.sh TILEWRIGHT PUBLIC choices [DEVICE…]: only which kernels the library chooses (fit_choices, built beside the program), on top of the
-# profiles as they are. A fit of public samples learns it besides; the H200's, of our own, needs it.
+# fit_profiles.sh TILEWRIGHT PUBLIC choices [DEVICE…]: only which kernels the library chooses and what batches take that others timed (fit_choices, built
+# beside the program), on top of the profiles as they are.
 set -euo pipefail
 program=$1 public=$2 only=""
 if [[ ${3:-} == choices ]]; then only=choices && set -- "$1" "$2" "${@:4}"; fi
@@ -16,13 +16,13 @@ trap 'rm -rf "$work"' EXIT
 
 wanted() { [[ $devices == "  " || $devices == *" $1 "* ]]; }
 
-# Products in the bulk form; linear layers are TN where no layout is given. NVIDIA's aiconfigurator keeps activations and takes five copies of the weights in turn;
-# the paper's logs use one set of operands, by the wall clock.
-products() {  # file, dtype, reuse, whether by the host's clock
-    zcat "$public/$1.csv.gz" | awk -F, -v OFS=, -v want="$2" -v reuse="$3" -v host="$4" '
+# Products in the bulk form; where no layout is given linear layers are TN, batches NN. NVIDIA's aiconfigurator keeps activations and takes
+# five copies of the weights in turn, and all of a batch stays; the paper's logs use one set of operands, by the wall clock.
+products() {  # file, dtype, reuse, whether by the host's clock, the least batch
+    zcat "$public/$1.csv.gz" | awk -F, -v OFS=, -v want="$2" -v reuse="$3" -v host="$4" -v least="${5:-1}" '
         NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; print "layout,m,n,k,batch,dtype,latency_us,reuse,by_host"; next }
-        $at["dtype"] == want {
-            print ("layout" in at ? $at["layout"] : "TN"), $at["m"], $at["n"], $at["k"], $at["batch"], want, $at["latency_us"], reuse, host
+        $at["dtype"] == want && $at["batch"] >= least {
+            print ("layout" in at ? $at["layout"] : least > 1 ? "NN" : "TN"), $at["m"], $at["n"], $at["k"], $at["batch"], want, $at["latency_us"], reuse, host
         }'
 }
 
@@ -63,7 +63,12 @@ paper_samples() {
 # The H200's own samples come first; what others timed of it teaches its profile no more than their choices.
 choices() {  # device, name there, name of the paper's logs
     products "gemm_$2" bf16 rotated 0 > "$work/gemm_$2.csv"
-    "$(dirname "$program")/fit_choices" "$1" "$profiles/$1.toml" "$work/gemm_$2.csv" ${3:+$(paper_samples "$3")}
+    local files=("$work/gemm_$2.csv" ${3:+$(paper_samples "$3")})
+    if [[ $1 != h200 && -z ${3:-} && -e $public/bmm_$2.csv.gz ]]; then  # batches of our own, or of the logs, say more of a step
+        products "bmm_$2" bf16 all 0 2 > "$work/bmm_$2.csv"
+        files+=("$work/bmm_$2.csv")
+    fi
+    "$(dirname "$program")/fit_choices" "$1" "$profiles/$1.toml" "${files[@]}"
 }
 
 if [[ $only == choices ]]; then
@@ -98,17 +103,28 @@ fi
 if wanted a100-80-sxm; then
     fit a100-80-sxm "$aiconfigurator, SGLang 0.5.10; attention: vLLM 0.14, FlashAttention-2, cache writes inside; odd sizes: $logs, cuBLAS 11.7" \
         $(public_samples a100_sxm node) $(paper_samples a100)
+    choices a100-80-sxm a100_sxm a100
 fi
-if wanted b200; then fit b200 "$aiconfigurator, $engine, TensorRT-LLM kernels, cache writes inside" $(public_samples b200_sxm node); fi
+if wanted b200; then
+    fit b200 "$aiconfigurator, $engine, TensorRT-LLM kernels, cache writes inside" $(public_samples b200_sxm node)
+    choices b200 b200_sxm
+fi
 if wanted rtx-pro-6000; then
     fit rtx-pro-6000 "$aiconfigurator, $engine, FlashAttention-2, cache writes inside" $(public_samples rtx_pro_6000_server none)
 fi
 if wanted a100-80-sxm || wanted b200; then build_again; fi
 if wanted h100-sxm; then
     fit h100-sxm "from h200; $aiconfigurator, $engine, FlashAttention-3, cache writes inside" $(public_samples h100_sxm node)
+    choices h100-sxm h100_sxm
 fi
-if wanted b300; then fit b300 "from b200; $aiconfigurator, $engine, TensorRT-LLM kernels, cache writes inside" $(public_samples b300_sxm node); fi
-if wanted l40s; then fit l40s "$aiconfigurator, $engine, FlashAttention-2, cache writes inside" $(public_samples l40s none); fi
+if wanted b300; then
+    fit b300 "from b200; $aiconfigurator, $engine, TensorRT-LLM kernels, cache writes inside" $(public_samples b300_sxm node)
+    choices b300 b300_sxm
+fi
+if wanted l40s; then
+    fit l40s "$aiconfigurator, $engine, FlashAttention-2, cache writes inside" $(public_samples l40s none)
+    choices l40s l40s
+fi
 if wanted a100-40-sxm; then fit a100-40-sxm "from a100-80-sxm; $logs, cuBLAS 11.7, wall clock" $(paper_samples a100); fi
 if wanted v100-sxm2; then fit v100-sxm2 "$logs, cuBLAS 11.7, wall clock" $(paper_samples v100); fi
 if wanted mi250x; then fit mi250x "$logs, rocBLAS, one die, wall clock" $(paper_samples mi250x); fi

@@ -281,7 +281,7 @@ struct Profile {
     Seconds host_launch;              ///< host time of one eager launch
     GemmProfile gemm;                 ///< GemmFamily::Whole
     std::array<GemmProfile, gemm_family_count - 1> other_gemm;  ///< the families after it
-    std::array<Correction, 2> gemm_corrections;                 ///< of GemmFamily::Whole, of the others
+    std::array<Correction, 3> gemm_corrections;  ///< of GemmFamily::Whole, of the others, of batches by others
     AttentionProfile cudnn;
     AttentionProfile flash2;
     StreamProfile stream;

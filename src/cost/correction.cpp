@@ -86,7 +86,9 @@ StreamFeatures stream_features(const Stream& stream) {
 /// Half a batch takes no longer, and run twice no less: so a batch never takes more than its products one after another
 /// (the library splits k of single products only). Physics grows so by itself, and is held against one product only.
 double Pricer::learnt_time(const Gemm& gemm, const Physics& physics) const {
-    const Correction& correction = profile().gemm_corrections[has_narrow_rows(gemm) ? 1 : 0];
+    const auto& [whole, narrow, batches] = profile().gemm_corrections;
+    const bool alone = gemm.batch > 1 && gemm.reuse != Reuse::Input && !batches.trees.empty();
+    const Correction& correction = has_narrow_rows(gemm) ? narrow : alone ? batches : whole;
     const bool learnt = !correction.trees.empty() && (gemm.batch <= 1 || correction.of_batches > 0.0);
     double time = physics.time;
     if (learnt) {

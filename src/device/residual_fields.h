@@ -96,6 +96,8 @@ void visit_residual(Profile& profile, Visitor& visit) {
     });
     visit_correction("gemm_correction", profile.gemm_corrections[0], visit);
     visit_correction("narrow_gemm_correction", profile.gemm_corrections[1], visit);
+    if (visit.has("batched_gemm_correction", !profile.gemm_corrections[2].trees.empty()))
+        visit_correction("batched_gemm_correction", profile.gemm_corrections[2], visit);
 }
 
 }  // namespace tilewright

@@ -41,5 +41,26 @@ TEST(Fit, LearnsTheLibrarysChoicesFromManySweepsOfRowsAlone) {
     }
 }
 
+TEST(Fit, BatchesTimedAloneTeachNoStep) {
+    Profile profile = assumed_profile(h200());
+    const auto time = [&](std::int64_t m, Reuse reuse) {
+        Gemm gemm{Layout::NN, m, 128, 512, 16};
+        gemm.reuse = reuse;
+        return Pricer(h200(), profile, Clock::Burst).price(gemm).time.value;
+    };
+    std::vector<Observation> seen(100);
+    Observations all;
+    for (std::int64_t m = 1; Observation & one : seen) {
+        one.op.work = Gemm{Layout::NN, m, 128, 512, 16, Precision::Bf16, false, Reuse::All};
+        one.mode = ClockMode::Burst;
+        one.time_s = time(m++, Reuse::All) + 1e-6;
+        all.push_back(&one);
+    }
+    const double alone = time(50, Reuse::All), in_a_step = time(50, Reuse::Input);
+    fit_gemm_batches(all, h200(), profile);
+    EXPECT_NEAR(time(50, Reuse::All), alone + 1e-6, 0.1e-6);
+    EXPECT_EQ(time(50, Reuse::Input), in_a_step);
+}
+
 }  // namespace
 }  // namespace tilewright

@@ -224,7 +224,7 @@ Correction between_knots(const Observations& seen, const Pricer& pricer) {
 }
 
 /// What physics leaves over of some samples.
-Correction correction_of(const Observations& seen, const Pricer& pricer) {
+Correction correction_of(const Observations& seen, const Pricer& pricer, const BoostOptions& options = {}) {
     Correction correction = between_knots(seen, pricer);
     BoostRows rows;
     rows.knots = static_cast<int>(correction.knots);
@@ -240,7 +240,7 @@ Correction correction_of(const Observations& seen, const Pricer& pricer) {
     for (float target : rows.targets) correction.offset += static_cast<double>(target);
     correction.offset /= static_cast<double>(rows.targets.size());
     for (float& target : rows.targets) target -= static_cast<float>(correction.offset);
-    correction.trees = boost(rows, BoostOptions{});
+    correction.trees = boost(rows, options);
     return correction;
 }
 
@@ -260,6 +260,7 @@ bool are_swept(const Observations& seen) {
 void fit_gemm_physics(const Observations& seen, const Device& device, Profile& profile) {
     const bool carried = !profile.carried_from.empty();
     for (const Observation* one : seen) profile.gemm_corrections[rows_group(*one)] = {};  // was a relative's
+    profile.gemm_corrections[2] = {};
     if (!carried) {
         profile.gemm.fill = profile.gemm.launch * 0.3;
         profile.gemm.max_split_k = 64;
@@ -302,6 +303,15 @@ void fit_gemm_correction(const Observations& seen, const Device& device, Profile
         correction.of_batches = 0.0;
         if (mean_error(groups[group], device, profile) >= error) correction = of_all;
     }
+}
+
+/// Others time a batch alone, one replay of a graph after another, and 1 to 2 us are between two replays (4 us for the
+/// least batch where the least single product, several in a graph, takes 2.5) that no step has.
+void fit_gemm_batches(const Observations& seen, const Device& device, Profile& profile) {
+    constexpr BoostOptions few{.trees = 10};
+    Profile bare = profile;
+    bare.gemm_corrections = {};
+    profile.gemm_corrections[2] = correction_of(seen, Pricer(device, bare, Clock::Sustained), few);
 }
 
 /// On top of everything else, and freely, since the library's choice is in no order of sizes; but another wave still

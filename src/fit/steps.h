@@ -15,6 +15,7 @@ std::vector<Parameter> parameters_of(GemmProfile& gemm);
 inline constexpr std::ptrdiff_t launch_and_fill = 2;  ///< the first of them
 void fit_gemm_physics(const Observations& seen, const Device& device, Profile& profile);
 void fit_gemm_correction(const Observations& seen, const Device& device, Profile& profile);
+void fit_gemm_batches(const Observations& seen, const Device& device, Profile& profile);
 void fit_gemm_choices(const Observations& seen, const Device& device, Profile& profile);
 void fit_power(const Observations& seen, const Observations& streams, const Device& device, Profile& profile);
 void fit_attention(const Observations& seen, const Device& device, Profile& profile);
