@@ -27,8 +27,8 @@ Result<Described> read_row(const BulkFile& file, const CsvRow& row, const Worklo
     for (const std::size_t place : file.places) cells.push_back(in_file.at(place));
     Result<Described> described = decode(*file.kind, cells, {file.table.where, row.line}, defaults);
     Gemm* const gemm = described ? std::get_if<Gemm>(&described->work) : nullptr;
-    const bool rotated = gemm != nullptr && in_file.label("source").starts_with("aiconfigurator");
-    if (rotated && gemm->reuse == Reuse::Sampled) gemm->reuse = Reuse::Rotated;  // as its authors time every product
+    const bool theirs = gemm != nullptr && in_file.label("source").starts_with("aiconfigurator");
+    if (theirs && gemm->reuse == Reuse::Sampled) gemm->reuse = gemm->batch > 1 ? Reuse::All : Reuse::Rotated;
     if (in_file.clean()) return described;
     Problems problems = in_file.problems();
     if (!described) problems.insert(problems.end(), described.problems().begin(), described.problems().end());

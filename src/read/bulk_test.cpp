@@ -45,13 +45,13 @@ TEST(Bulk, Gemms) {
     EXPECT_EQ(file.rows[2].value.problems()[0].line, 4);
 }
 
-TEST(Bulk, GemmsTimedByAiconfiguratorHaveRotatedOperandsWhereTheFileDoesNotSay) {
+TEST(Bulk, GemmsTimedByAiconfiguratorHaveItsReuseWhereTheFileDoesNotSay) {
     const std::string text =
         "layout,m,n,k,batch,source,reuse\nTN,1,2,3,1,aiconfigurator-trtllm,\nTN,1,2,3,1,aiconfigurator-sglang,none\n"
-        "TN,1,2,3,1,me,\n";
+        "TN,1,2,3,1,me,\nNN,1,2,3,4,aiconfigurator-vllm,\n";
     const auto file = read_all(text, "gemm");
-    const Reuse expected[] = {Reuse::Rotated, Reuse::None, Reuse::Sampled};
-    for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(std::get<Gemm>(file.rows[i].value->work).reuse, expected[i]) << i;
+    const Reuse expected[] = {Reuse::Rotated, Reuse::None, Reuse::Sampled, Reuse::All};
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(std::get<Gemm>(file.rows[i].value->work).reuse, expected[i]) << i;
 }
 
 TEST(Bulk, Attentions) {
