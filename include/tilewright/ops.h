@@ -137,6 +137,14 @@ enum class RankGroup { Tensor, Context, Expert, Data, Pipeline };
 
 enum class CollectiveKind { AllReduce, AllGather, ReduceScatter, AllToAll, SendReceive };
 
+/// Which all-reduce kernels of its own an engine runs where they are faster than the library's: a GPU reads everything
+/// of all others (one shot), or its own part of it and then their sums (two).
+enum class OwnSums {
+    Any,
+    OneShot,       ///< two shots never over more than two GPUs
+    SmallOneShot,  ///< nor one of more than 1 MB over four GPUs, of 500 KB over more
+};
+
 struct Collective {
     CollectiveKind kind = CollectiveKind::AllReduce;
     Bytes bytes;  ///< of the full tensor, as nccl-tests counts it
@@ -146,6 +154,7 @@ struct Collective {
     bool direct = false;      ///< by a serving engine's own all-reduce kernel where that is faster than the library
     bool eager = false;       ///< with `direct`: launched outside a graph, through a copy into the engine's buffer
     bool vllm = false;        ///< with `direct`: vLLM's kernel
+    OwnSums own_sums = OwnSums::Any;  ///< with `direct`
 
     friend bool operator==(const Collective&, const Collective&) = default;
 };

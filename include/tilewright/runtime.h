@@ -24,6 +24,9 @@ enum class Fusion {
 template <>
 inline constexpr std::array<NameTable<Fusion>, 3> names<Fusion>{
     {{"apart", Fusion::Apart}, {"joined", Fusion::Joined}, {"epilogue", Fusion::Epilogue}}};
+template <>
+inline constexpr std::array<NameTable<OwnSums>, 3> names<OwnSums>{
+    {{"any", OwnSums::Any}, {"one_shot", OwnSums::OneShot}, {"small_one_shot", OwnSums::SmallOneShot}}};
 
 /// Which tokens of a prompt get logits when serving.
 enum class Logits { All, Last };
@@ -194,9 +197,10 @@ struct Engine {
     bool gathers_tokens = false;   ///< every GPU gets all tokens for its experts, instead of those that chose them
     bool own_requests = false;     ///< GPUs that share experts may have requests of their own within tensor parallelism
     bool widens_cache = false;     ///< decoding widens an fp8 cache as it is read, so that only its bytes take time
-    std::int64_t decode_group = 0;  ///< of query heads, the only number that shares keys when decoding; 0: any
-    bool pads_batches = false;      ///< decoding replays graphs of a few sizes (graph_batch)
-    std::int64_t turns_beyond = 0;  ///< GPUs of the experts beyond which two half batches run in turn; 0: never
+    OwnSums own_sums = OwnSums::Any;  ///< the all-reduce kernels of its own that run
+    std::int64_t decode_group = 0;    ///< of query heads, the only number that shares keys when decoding; 0: any
+    bool pads_batches = false;        ///< decoding replays graphs of a few sizes (graph_batch)
+    std::int64_t turns_beyond = 0;    ///< GPUs of the experts beyond which two half batches run in turn; 0: never
     Seconds prompt_step, step;  ///< that the GPU waits between steps: for one with prompts, for one that decodes only
     Seconds sequence;           ///< the same, for each sequence of the step
     double spread = 1;          ///< within which 90% of published figures lie beside their kernels' own interval

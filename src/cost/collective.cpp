@@ -97,6 +97,12 @@ Route tree(const Places& at) {
     return {2.0 / tree_fraction, 2.0 * (at.per_node - 1.0), 2.0 * depth};
 }
 
+/// TensorRT-LLM's plugin takes its kernel below these sizes (`selectImplementation` of allreducePlugin.cpp).
+double most_in_one_shot(const Collective& collective) {
+    if (collective.own_sums != OwnSums::SmallOneShot || collective.ranks <= 2) return HUGE_VAL;
+    return collective.ranks <= 4 ? 1e6 : 5e5;
+}
+
 void add_reductions(Ways& ways, const Collective& collective, const Places& at, const CollectiveProfile& known) {
     const double ranks = at.ranks;
     if (at.nodes > 1.0) {
@@ -106,7 +112,10 @@ void add_reductions(Ways& ways, const Collective& collective, const Places& at, 
         ways.add(known.in_switch, {1.0 + 1.0 / ranks, ranks - 1.0, 0.0}, true);
     }
     if (!collective.direct || at.nodes > 1.0) return;
-    ways.add(known.one_shot, {ranks - 1.0, ranks - 1.0, 0.0}, false);
+    if (collective.bytes.value < most_in_one_shot(collective)) {
+        ways.add(known.one_shot, {ranks - 1.0, ranks - 1.0, 0.0}, false);
+    }
+    if (collective.own_sums != OwnSums::Any && ranks > 2.0) return;
     ways.add(known.two_shot, {2.0 * (ranks - 1.0) / ranks, ranks - 1.0, 0.0}, true);
 }
 

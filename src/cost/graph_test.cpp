@@ -186,6 +186,24 @@ TEST(Collective, OfAServingEngineIsNeverSlowerThanTheLibrarys) {
     }
 }
 
+TEST(Collective, WithoutTwoShotsIsTheLibrarysWhereBytesAreMany) {
+    const Pricer pricer(h200(), assumed_profile(h200()));
+    const auto time = [&](double bytes, std::int64_t ranks, OwnSums own_sums, bool direct = true) {
+        Collective collective{CollectiveKind::AllReduce, {bytes}, ranks};
+        collective.direct = direct;
+        collective.own_sums = own_sums;
+        return pricer.price(collective).time;
+    };
+    EXPECT_LT(time(4e6, 8, OwnSums::Any), time(4e6, 8, OwnSums::OneShot));
+    EXPECT_EQ(time(4e6, 8, OwnSums::OneShot), time(4e6, 8, OwnSums::Any, false));
+    EXPECT_EQ(time(4e6, 2, OwnSums::SmallOneShot), time(4e6, 2, OwnSums::Any)) << "two GPUs read each other's";
+    for (const std::int64_t ranks : {4, 8}) {
+        const double most = ranks == 4 ? 1e6 : 5e5;
+        EXPECT_EQ(time(0.9 * most, ranks, OwnSums::SmallOneShot), time(0.9 * most, ranks, OwnSums::OneShot));
+        EXPECT_EQ(time(most, ranks, OwnSums::SmallOneShot), time(most, ranks, OwnSums::Any, false));
+    }
+}
+
 TEST(Pricer, AModeThePartLacksRunsAtTheNextWiderOne) {
     const Pricer pricer(a100(), assumed_profile(a100()));
     EXPECT_EQ(pricer.peak(Precision::Fp8), pricer.peak(Precision::Bf16));

@@ -194,6 +194,9 @@ void Builder::collective(std::string_view name, Collective work_done, Pass pass)
     if (work_done.ranks <= 1) return;
     work_done.stride = stride_of(work_done.group, work.parallel);
     work_done.direct = work.phase != Phase::Train;
+    if (const std::optional<Engine>& serves = runtime_of(work.runtime).engine; serves && work_done.direct) {
+        work_done.own_sums = serves->own_sums;
+    }
     const Op op{name, Component::Communication, pass, 1, work_done, {}};
     if (pass == Pass::Forward) forward(op);
     if (pass == Pass::Backward) backward(op);

@@ -146,11 +146,13 @@ void set_library(Described& d, double value) {
     collective.direct = word != "nccl" && word != "NCCL";
     collective.eager = word.ends_with("eager");
     collective.vllm = word.starts_with("vLLM");
+    collective.own_sums = word == "TRTLLM" ? OwnSums::OneShot : OwnSums::Any;
 }
 
 double get_library(const Described& d) {
     const Collective& collective = std::get<Collective>(d.work);
     const double of_vllm = collective.vllm ? 1.0 : 0.0;
+    if (collective.own_sums != OwnSums::Any) return 3.0;
     return collective.eager ? 6.0 + of_vllm : collective.vllm ? 5.0 : collective.direct ? 1.0 : 0.0;
 }
 

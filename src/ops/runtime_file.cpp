@@ -267,6 +267,11 @@ private:
                 if (!(value >= 1)) add(entry, "will not do", "use a factor of at least 1");
                 return engine.spread = value, true;
             }
+            if (key == "own_sums") {
+                const auto word = find_named<OwnSums>(entry.value);
+                if (!word) add(entry, "will not do", "use any, one_shot or small_one_shot");
+                return engine.own_sums = word.value_or(OwnSums::Any), true;
+            }
             using Switch = std::pair<std::string_view, bool Engine::*>;
             for (const auto& [word, field] :
                  {Switch{"sizes_steps", &Engine::sizes_steps}, Switch{"windows", &Engine::windows},

@@ -246,6 +246,7 @@ std::string runtimes_json(const std::vector<ListedRuntime>& runtimes) {
             json.field("expert_launches", engine->expert_launches).field("gathers_tokens", engine->gathers_tokens);
             json.field("own_requests", engine->own_requests)
                 .field("widens_cache", engine->widens_cache)
+                .field("own_sums", name_of(engine->own_sums))
                 .field("decode_group", engine->decode_group)
                 .field("turns_beyond", engine->turns_beyond);
             json.field("pads_batches", engine->pads_batches).field("prompt_step_s", engine->prompt_step.value);
