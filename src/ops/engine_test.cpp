@@ -57,6 +57,9 @@ TEST(Engine, ExpandsKeysAndValuesOfAPrompt) {
     EXPECT_EQ(core.head_dim, 192);
     EXPECT_EQ(only<Gemm>(graph, "kv up").n, 128 * 256);
     EXPECT_EQ(find_op(graph, "q absorb"), nullptr);
+    const auto& copy = only<Stream>(graph, "key copy");
+    EXPECT_EQ(copy.rows, core.batch * core.kv_len);
+    EXPECT_EQ(copy.width, 128 * 128) << "without what positions turn";
 }
 
 TEST(Engine, KeepsALatentATokenAndLayer) {

@@ -42,13 +42,16 @@ void decode_latent(Builder& b, const Latent& latent, LatentAttention core) {
     per_head(b, "v absorb", latent.kv_rank, latent.v_dim);
 }
 
-/// Expanded: keys and values of every head, those of cached tokens made again.
+/// Expanded: keys and values of every head, those of cached tokens made again. The kernel wants a head's keys in one
+/// piece: its own numbers are copied beside those that positions turn.
 void expand_latent(Builder& b, const Latent& latent, const LatentAttention& core) {
     b.linear({.names = {"kv up", "", "", ""},
               .component = Component::Qkv,
               .in = latent.kv_rank,
               .out = b.shape.heads * (latent.nope_dim + latent.v_dim),
               .rows = core.batch * core.kv_len});
+    b.forward(Piece{"key copy", Component::Attention, StreamKind::Pointwise, core.batch * core.kv_len,
+                    b.shape.heads * latent.nope_dim});
     b.forward(Op{"attention", Component::Attention, Pass::Forward, 1, core, {}});
 }
 
