@@ -70,6 +70,17 @@ TEST(Engine, KeepsALatentATokenAndLayer) {
     EXPECT_EQ(memory(deepseek(), split, cudnn).kv_cache.value, 16.0 * 1000 * 5 * 576 * 2) << "every rank has all of it";
 }
 
+TEST(Engine, MakesRoomForAllPairsOfATokenAndAnExpert) {
+    Workload work = serving(Phase::Prefill);
+    work.formats.weights = Format::Fp8Block;
+    Workload more = work;
+    more.batch = 2 * work.batch;
+    const auto activations = [](const Workload& of) { return memory(deepseek(), of, cudnn).activations.value; };
+    const double pairs = 16.0 * 1000 * 8;
+    EXPECT_NEAR(activations(more) - activations(work), pairs * 4 * 7168, 0.2 * pairs * 4 * 7168)
+        << "a token's numbers for each of its experts, in and out";
+}
+
 TEST(Engine, LeavesTrainingAsItWas) {
     const OpGraph graph = lower(deepseek(), Workload{});
     for (const Op& op : graph.ops) {

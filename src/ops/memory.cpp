@@ -24,13 +24,28 @@ Bytes matrix_workspaces(const Workload& work) {
     return runtime_of(work.runtime).memory.workspace * (trains(work) ? 2.0 : 1.0);
 }
 
+/// What a call for all experts keeps inside: for every pair of a token and an expert a row for its products to read, of
+/// the token or between the products, and one for them to write. Room is made for all pairs that could come here
+/// (getWorkspaceSize of TensorRT-LLM's CutlassMoeFCRunner, vLLM's workspaces), or for those that were sent.
+double inside(const Op& op) {
+    const auto* experts = std::get_if<ExpertMlp>(&op.work);
+    if (experts == nullptr) return 0;
+    const auto real = [](std::int64_t value) { return static_cast<double>(value); };
+    const double held = real(ceil_div(std::max(experts->slots, experts->experts), experts->ranks));
+    const double all = real(experts->tokens) * std::min(real(experts->active), held);
+    const double rows = experts->exchanged ? load_of(*experts).pairs : all;
+    const double hidden = real(experts->hidden), ffn = real(experts->ffn) / real(experts->tp);
+    constexpr double half = 2.0;  // bytes; the second result lies where the first operand was
+    return rows * half * (std::max(hidden, ffn) + std::max(hidden, (experts->gated ? 2 : 1) * ffn));
+}
+
 /// Tensors alive only around one kernel: what it passes on and what the kernel before it did. A copy takes the place of
 /// what it was made of and lives until its product has run.
 class Transient {
 public:
     void launch(const Op& op) {
         const double written = passing(op);
-        largest_ = std::max(largest_, before_ + copies_ + written);
+        largest_ = std::max(largest_, before_ + copies_ + written + inside(op));
         const bool copies_it = op.for_alignment && bytes_read(op).value == before_;
         if (!op.for_alignment || copies_it) before_ = op.for_alignment ? 0 : written;
         copies_ = op.for_alignment ? copies_ + written : 0;
