@@ -41,6 +41,13 @@ def runtime_of(row):
     return "torchtitan" if "compiled" in row["note"] else "pytorch"
 
 
+def overlap_of(row):
+    """What runs beside products: as the recipes have it (Megatron Bridge, scripts/performance/configs, `moe_a2a_overlap`)."""
+    if row["source"] == "torchtitan":
+        return "all" if "async" in row["note"] else "data"
+    return "experts" if row["gpu"] == "h100-sxm" and row["tw_model"] == "qwen3-235b-a22b" else "all"
+
+
 def command_of(row, program, folder):
     flags = device_flags(row["gpu"], folder)
     counts = {name: int(row[name] or 1) for name in ("tp", "pp", "dp", "cp", "ep", "vp")}
@@ -51,7 +58,7 @@ def command_of(row, program, folder):
     command = [program, "predict", NAMES.get(row["tw_model"], row["tw_model"]), *flags, "--runtime", runtime_of(row), "--master", "fp32", "--precision",
                PRECISIONS[row["weights"]], "--batch", row["micro_batch"], "--seq", row["seq"], "--micro-batches", str(micro_batches),
                "--recompute", RECOMPUTE.get(row["recompute"], "none"), "--zero", "3" if int(row["fsdp"] or 0) > 0 else "1", "--json",
-               "--overlap", "data" if row["source"] == "torchtitan" and "async" not in row["note"] else "all"]
+               "--overlap", overlap_of(row)]
     for flag, count in counts.items():
         if count > 1:
             command += ["--virtual-stages" if flag == "vp" else "--" + flag, str(count)]

@@ -88,8 +88,8 @@ template <>
 inline constexpr std::array<NameTable<MasterWeights>, 2> names<MasterWeights>{
     {{"none", MasterWeights::None}, {"fp32", MasterWeights::Fp32}}};
 template <>
-inline constexpr std::array<NameTable<Overlap>, 3> names<Overlap>{
-    {{"none", Overlap::None}, {"data", Overlap::Data}, {"all", Overlap::All}}};
+inline constexpr std::array<NameTable<Overlap>, 4> names<Overlap>{
+    {{"none", Overlap::None}, {"data", Overlap::Data}, {"all", Overlap::All}, {"experts", Overlap::Experts}}};
 template <>
 inline constexpr std::array<NameTable<Clock>, 2> names<Clock>{
     {{"sustained", Clock::Sustained}, {"burst", Clock::Burst}}};

@@ -49,9 +49,9 @@ constexpr bool keeps_input_only(Recompute recompute) {
 /// type.
 enum class MasterWeights { None, Fp32 };
 
-/// Which collectives run beside the products: none, those of the data-parallel ranks, or those of tensor-parallel ranks
-/// and pipeline stages too.
-enum class Overlap { None, Data, All };
+/// Which collectives run beside the products: none, those of the data-parallel ranks, those of tensor-parallel ranks
+/// and pipeline stages too, or in training also the exchange of experts. Each has all before it.
+enum class Overlap { None, Data, All, Experts };
 enum class Clock { Sustained, Burst };
 
 /// How many GPUs share the work and how.
@@ -61,6 +61,7 @@ struct Parallelism {
     std::int64_t dp = 1;              ///< data parallel
     std::int64_t cp = 1;              ///< context parallel
     std::int64_t ep = 1;              ///< expert parallel
+    std::int64_t etp = 0;             ///< tensor ranks that share an expert; 0: as lowering::expert_ways says
     int zero_stage = 0;               ///< 0 to 3: what data-parallel ranks shard
     std::int64_t virtual_stages = 1;  ///< stretches of layers of one pipeline stage (interleaved 1F1B)
     bool sequence_parallel = false;   ///< tensor ranks also share what lies between their products

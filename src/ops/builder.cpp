@@ -177,12 +177,13 @@ void Builder::norm(const Norm& n) {
 namespace {
 
 /// GPUs between two ranks of a group.
-std::int64_t stride_of(RankGroup group, const Parallelism& parallel) {
+std::int64_t stride_of(RankGroup group, const Workload& work) {
+    const Parallelism& parallel = work.parallel;
     switch (group) {
         case RankGroup::Tensor: return 1;
         case RankGroup::Context:
         case RankGroup::Data: return parallel.tp;
-        case RankGroup::Expert: return expert_ways(parallel) * parallel.cp;
+        case RankGroup::Expert: return expert_ways(work);
         case RankGroup::Pipeline: return parallel.tp * parallel.cp * parallel.dp;
     }
     return 1;
@@ -192,7 +193,7 @@ std::int64_t stride_of(RankGroup group, const Parallelism& parallel) {
 
 void Builder::collective(std::string_view name, Collective work_done, Pass pass) {
     if (work_done.ranks <= 1) return;
-    work_done.stride = stride_of(work_done.group, work.parallel);
+    work_done.stride = stride_of(work_done.group, work);
     work_done.direct = work.phase != Phase::Train;
     if (const std::optional<Engine>& serves = runtime_of(work.runtime).engine; serves && work_done.direct) {
         work_done.own_sums = serves->own_sums;

@@ -130,8 +130,9 @@ TEST(Layer, HasTheseProducts) {
     spread.parallel.ep = 4;
     Workload folded = train;  // experts on tensor ranks too
     folded.parallel = {.tp = 2, .dp = 2, .ep = 4};
-    Workload narrowed = folded;
+    Workload narrowed = folded;  // or halves of experts on more of them
     narrowed.parallel.dp = 4;
+    narrowed.parallel.etp = 2;
     Workload single = decode;
     single.batch = 1;
     Workload unfused = train;
@@ -179,6 +180,27 @@ TEST(Layer, HasTheseProducts) {
         EXPECT_FALSE(op->adds_bias) << c.name << ": none of these models has biases";
         EXPECT_EQ(found, expected) << c.name << " " << found.m << " " << found.batch;
     }
+}
+
+TEST(Layer, SendsTokensToExpertsAsItsRuntimeDoes) {
+    Workload work = in(RuntimeId::Megatron, Phase::Train);
+    work.parallel = {.tp = 2, .dp = 4, .ep = 8};
+    const double own = 4096.0 * 2.0 * 4096.0 * 2.0;  // tokens of a tensor rank, each to two experts
+    const OpGraph copies = lower_layer(mixtral(), work);
+    EXPECT_EQ(std::get<Collective>(find_op(copies, "expert dispatch")->work).bytes.value, own);
+    work.runtime = *find_runtime("megatron-deepep");
+    const OpGraph once = lower_layer(mixtral(), work);
+    for (const auto& [name, back] : {std::pair{"expert dispatch", false},
+                                     {"expert return", true},
+                                     {"expert return backward", false},
+                                     {"expert dispatch backward", true}}) {
+        const Exchange exchange = std::get<Exchange>(find_op(once, name)->work);
+        EXPECT_EQ(exchange.combine, back) << name;
+        EXPECT_EQ(exchange.tokens, 4096) << name;
+        EXPECT_FALSE(exchange.narrow_tokens) << name;
+    }
+    work.parallel = {};
+    EXPECT_EQ(find_op(lower_layer(mixtral(), work), "expert dispatch"), nullptr);
 }
 
 TEST(Layer, SaysWhichCompiledProductsAddABias) {

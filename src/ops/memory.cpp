@@ -234,7 +234,7 @@ Memory states(const Stage& stage, const MemoryPieces& pieces, const Workload& wo
     const double routed = share * pieces.routed_parameters;
     const auto bytes_of = [&](int from_stage, double of_ends, double of_layers) {
         const double ranks = sharing(work.parallel, from_stage);
-        const double expert_ranks = std::max(1.0, ranks / static_cast<double>(work.parallel.ep));
+        const double expert_ranks = ranks > 1.0 ? static_cast<double>(expert_replicas(work)) : 1.0;
         const double replicated = of_ends * stage.own_parameters + of_layers * share * pieces.layer_parameters;
         return Bytes{replicated / ranks + of_layers * routed / expert_ranks};
     };

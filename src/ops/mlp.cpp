@@ -104,9 +104,7 @@ struct Load {
 };
 
 /// Tokens that this GPU brings to its group's experts.
-std::int64_t own_tokens(const Builder& b) {
-    return ceil_div(b.tokens, b.work.parallel.tp / expert_ways(b.work.parallel));
-}
+std::int64_t own_tokens(const Builder& b) { return ceil_div(b.tokens, b.work.parallel.tp / expert_ways(b.work)); }
 
 Load expected_load(const Builder& b, const Experts& experts) {
     const double count = static_cast<double>(experts.count);
@@ -181,8 +179,8 @@ void launch_each(Builder& b, const ExpertMlp& mlp) {
 void served_experts(Builder& b, const Experts& experts) {
     const Parallelism& parallel = b.work.parallel;
     const Quantization quantization = quantization_of(b.work);
-    const std::int64_t holders = parallel.ep * expert_ways(parallel);  // GPUs that hold the experts once
-    const bool exchanged = holders > parallel.tp;                      // else all tokens are on every rank
+    const std::int64_t holders = parallel.ep * expert_ways(b.work);  // GPUs that hold the experts once
+    const bool exchanged = holders > parallel.tp;                    // else all tokens are on every rank
     ExpertMlp mlp{.tokens = ceil_div(b.tokens * holders, parallel.tp),
                   .hidden = b.shape.hidden,
                   .ffn = experts.ffn,
@@ -202,7 +200,7 @@ void served_experts(Builder& b, const Experts& experts) {
                       .active = experts.active,
                       .experts = mlp.slots,
                       .ranks = parallel.ep,
-                      .stride = expert_ways(parallel) * parallel.cp};
+                      .stride = expert_ways(b.work)};
     exchange.narrow_tokens = traits_of(quantization).arithmetic != Arithmetic::Half;
     const std::optional<Engine>& engine = runtime_of(b.work.runtime).engine;
     const bool gathers = engine && engine->gathers_tokens;
@@ -226,14 +224,39 @@ void served_experts(Builder& b, const Experts& experts) {
     send("expert combine");
 }
 
+/// A way between a token's GPU and those of its experts: to them, or back and summed.
+struct Way {
+    std::string_view name;
+    bool back;
+    Pass pass;
+};
+
+/// In 16 bits: by DeepEP, or a copy for each expert by an all-to-all.
+void send(Builder& b, const Experts& experts, const Way& way) {
+    const std::int64_t tokens = own_tokens(b), hidden = b.shape.hidden, ranks = b.work.parallel.ep;
+    if (!b.runtime.deepep) {
+        const double sent = static_cast<double>(tokens * experts.active) * static_cast<double>(hidden) * b.element;
+        return b.collective(way.name, {CollectiveKind::AllToAll, {sent}, ranks, RankGroup::Expert}, way.pass);
+    }
+    if (ranks == 1) return;
+    const Exchange exchange{.combine = way.back,
+                            .tokens = tokens,
+                            .hidden = hidden,
+                            .active = experts.active,
+                            .experts = experts.count,
+                            .ranks = ranks,
+                            .stride = expert_ways(b.work),
+                            .narrow_tokens = false};
+    const Op op{way.name, Component::Communication, way.pass, 1, exchange, {}};
+    way.pass == Pass::Forward ? b.forward(op) : b.backward(op);
+}
+
 /// Tokens to their experts and back: across GPUs with expert parallelism, then a copy in expert order.
 void experts_block(Builder& b, const Experts& experts) {
     const std::int64_t hidden = b.shape.hidden;
     const std::int64_t readers = 2 + (experts.shared_ffn > 0 ? 1 : 0);
     const double active = static_cast<double>(experts.active);
     const std::int64_t tokens = own_tokens(b);
-    const double sent = static_cast<double>(tokens) * static_cast<double>(hidden) * active * b.element;
-    const Collective exchange{CollectiveKind::AllToAll, {sent}, b.work.parallel.ep, RankGroup::Expert};
     const Load load = expected_load(b, experts);
     const auto copy = [&](std::string_view name, double reads, double writes, double saved = 0) {
         return Piece{name, Component::Router, StreamKind::Pointwise, tokens, hidden, reads, writes, saved};
@@ -250,11 +273,11 @@ void experts_block(Builder& b, const Experts& experts) {
         b.forward(copy("expert permute", active, active, active));
         b.backward(copy("expert permute backward", active, 1));
     }
-    b.collective("expert dispatch", exchange, Pass::Forward);
-    b.collective("expert dispatch backward", exchange, Pass::Backward);
+    send(b, experts, {"expert dispatch", false, Pass::Forward});
+    send(b, experts, {"expert dispatch backward", true, Pass::Backward});
     mlp(b, {expert_names, experts.ffn, load.rows, load.groups});
-    b.collective("expert return", exchange, Pass::Forward);
-    b.collective("expert return backward", exchange, Pass::Backward);
+    send(b, experts, {"expert return", true, Pass::Forward});
+    send(b, experts, {"expert return backward", false, Pass::Backward});
     if (!b.listed(ListedStep::Combine,
                   {"expert combine", "expert combine backward", Component::Router, routed, hidden})) {
         b.forward(copy("expert combine", active, 1, active));

@@ -125,6 +125,7 @@ constexpr TraitKey trait_keys[] = {
     {"joins_expert_gate", set_field<&RuntimeTraits::joins_expert_gate>},
     {"weights_by_input", set_field<&RuntimeTraits::weights_by_input>},
     {"dropout", set_field<&RuntimeTraits::dropout>},
+    {"deepep", set_field<&RuntimeTraits::deepep>},
     {"gathers_experts", set_field<&RuntimeTraits::gathers_experts>},
     {"logits", set_field<&RuntimeTraits::logits>},
     {"attention", set_field<&RuntimeTraits::attention>},

@@ -24,7 +24,7 @@ Shape shard(const Shape& shape, const Workload& work) {
     local.vocab = ceil_div(shape.vocab, parallel.tp);
     if (shape.experts) {
         Experts& experts = *local.experts;
-        experts.ffn = ceil_div(experts.ffn, expert_ways(parallel));
+        experts.ffn = ceil_div(experts.ffn, expert_ways(work));
         if (experts.shared_ffn > 0) experts.shared_ffn = ceil_div(experts.shared_ffn, parallel.tp);
         experts.dense_layers = std::max<std::int64_t>(0, experts.dense_layers - (shape.layers - local.layers));
     }

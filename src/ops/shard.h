@@ -25,10 +25,20 @@ bool runs_in_engine(const Workload& work);
 /// Ranks that hold the same parameters and therefore reduce gradients with each other.
 constexpr std::int64_t replicas(const Parallelism& parallel) { return parallel.dp * parallel.cp; }
 
-/// Tensor ranks that share a routed expert: all, or fewer where the experts lie on more GPUs than there are replicas,
-/// and so on tensor ranks too, each of which then routes its part of the tokens (Megatron Core's folding).
-constexpr std::int64_t expert_ways(const Parallelism& parallel) {
+/// Tensor ranks that share a routed expert, each of the others routing its part of the tokens (Megatron Core's
+/// folding): as many as asked for. Else in training one where experts lie on several GPUs, as Megatron Bridge's recipes
+/// and torchtitan have it; in serving all tensor ranks that `ep` leaves over.
+constexpr std::int64_t expert_ways(const Workload& work) {
+    const Parallelism& parallel = work.parallel;
+    if (parallel.etp > 0) return parallel.etp;
+    if (work.phase == Phase::Train && parallel.ep > 1) return 1;
     return std::clamp<std::int64_t>(parallel.tp * replicas(parallel) / parallel.ep, 1, parallel.tp);
+}
+
+/// Ranks that hold the same routed experts.
+constexpr std::int64_t expert_replicas(const Workload& work) {
+    const Parallelism& parallel = work.parallel;
+    return std::max<std::int64_t>(1, parallel.tp * replicas(parallel) / (expert_ways(work) * parallel.ep));
 }
 
 }  // namespace tilewright::lowering

@@ -46,6 +46,16 @@ void check_other_parallel(const Shape& s, const Workload& w, Problems& problems)
         problems.push_back({"ep", 0, experts + " cannot be split over ep " + text(p.ep),
                             s.experts ? "use an ep that divides the experts" : "leave ep out"});
     }
+    if (p.etp > 0 && (!s.experts || p.tp % p.etp != 0)) {
+        problems.push_back({"etp", 0,
+                            s.experts ? text(p.tp) + " tensor ranks do not divide into groups of etp " + text(p.etp)
+                                      : "a model without experts has none to split",
+                            s.experts ? "use an etp that divides tp" : "leave etp out"});
+    }
+    if (w.overlap == Overlap::Experts && (!s.experts || w.phase != Phase::Train)) {
+        problems.push_back({"overlap", 0, "experts' tokens move beside another micro-batch in training alone",
+                            s.experts ? "use all, with which two half batches take turns in serving" : "use all"});
+    }
     if (p.cp == 1) return;
     if (w.phase == Phase::Decode) {
         problems.push_back({"cp", 0, "context parallelism in decode", "leave cp out, or use another phase"});

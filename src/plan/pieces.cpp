@@ -11,6 +11,7 @@ namespace tilewright::planning {
 namespace {
 
 double& slot(Spent& spent, const Op& op) {
+    if (std::holds_alternative<Exchange>(op.work)) return spent.expert;
     const Collective* collective = std::get_if<Collective>(&op.work);
     if (collective == nullptr) return spent.compute;
     switch (collective->group) {

@@ -132,6 +132,38 @@ TEST(Step, HidesWhatTheOverlapAllows) {
     }
 }
 
+Shape small_experts() {
+    Shape shape = small_gpt();
+    shape.experts = Experts{.count = 64, .active = 4, .ffn = 2048};
+    return shape;
+}
+
+/// Four nodes of eight: whole experts lie on eight neighbours, those that four tensor ranks share on all GPUs.
+TEST(Step, WholeExpertsAreExchangedWithinANode) {
+    Workload work;
+    work.parallel = {.tp = 4, .dp = 8, .ep = 8};
+    const auto exchanged = [&] { return price_step(small_experts(), work, pricer()).term(StepTerm::ExpertParallel); };
+    const Seconds near = exchanged().exposed;
+    work.parallel.etp = 4;
+    EXPECT_GT(exchanged().exposed, near * 10.0) << "and all tokens instead of a quarter";
+}
+
+TEST(Step, HidesTheExchangeOfExpertsBesideAnotherMicroBatch) {
+    Workload work;
+    work.parallel.dp = work.parallel.ep = 8;
+    work.micro_batches = 8;
+    work.overlap = Overlap::All;
+    const auto exchanged = [&] { return price_step(small_experts(), work, pricer()).term(StepTerm::ExpertParallel); };
+    const StepShare open = exchanged();
+    EXPECT_EQ(open.hidden.value, 0.0);
+    work.overlap = Overlap::Experts;
+    const StepShare beside = exchanged();
+    EXPECT_NEAR((beside.exposed + beside.hidden) / open.exposed, 1.0, 1e-9);
+    EXPECT_GE(beside.exposed, open.exposed / 8.0) << "the first pass and the last run alone";
+    work.micro_batches = 1;
+    EXPECT_EQ(exchanged().hidden.value, 0.0);
+}
+
 /// Alone a GPU has the whole step to let the host catch up; stages wait for each other's micro-batches.
 TEST(Step, WaitsForAHostThatIssuesTooSlowly) {
     Workload work;
@@ -159,7 +191,7 @@ Workload any_plan() {
     p.sequence_parallel = *rc::gen::arbitrary<bool>();
     work.micro_batches = *rc::gen::inRange(1, 33);
     work.recompute = *rc::gen::element(Recompute::None, Recompute::Selective, Recompute::Full, Recompute::Early);
-    work.overlap = *rc::gen::element(Overlap::None, Overlap::Data, Overlap::All);
+    work.overlap = *rc::gen::element(Overlap::None, Overlap::Data, Overlap::All, Overlap::Experts);
     work.master = *rc::gen::element(MasterWeights::None, MasterWeights::Fp32);
     return work;
 }

@@ -1,6 +1,8 @@
 // Loops over divisors and powers of two; what a framework would refuse is left out.
 #include "plan/space.h"
 
+#include "ops/shard.h"
+
 namespace tilewright::planning {
 namespace {
 
@@ -35,7 +37,7 @@ namespace {
 /// Tensor ranks stay within a node, whose links are the fast ones.
 bool is_legal(const Shape& shape, const Workload& work, const PlanSpace& space, const Device& device) {
     const Parallelism& p = work.parallel;
-    const bool divides = space.gpus % (p.tp * p.cp) == 0 && (space.gpus / (p.tp * p.cp)) % p.ep == 0;
+    const bool divides = space.gpus % (p.tp * p.cp) == 0 && space.gpus % (lowering::expert_ways(work) * p.ep) == 0;
     return divides && p.tp <= device.node_size && validate(work).empty() && validate(shape, work).empty();
 }
 
@@ -97,7 +99,8 @@ void for_each_schedule(const Workload& split, const PlanSpace& space, std::int64
         p.pp = pp;
         p.dp = rest / pp;
         const bool asked = space.dp.empty() || space.dp.front() == p.dp;
-        const bool whole = asked && pp <= layers && rest % pp == 0 && p.dp * p.cp % p.ep == 0;
+        const bool whole =
+            asked && pp <= layers && rest % pp == 0 && p.tp * p.dp * p.cp % (lowering::expert_ways(work) * p.ep) == 0;
         if (!whole || space.global_batch % (p.dp * work.batch) != 0) continue;
         work.micro_batches = space.global_batch / (p.dp * work.batch);
         for (std::int64_t stretches : chosen(space.virtual_stages, divisors(std::max<std::int64_t>(1, layers / pp)))) {

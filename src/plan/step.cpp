@@ -78,10 +78,12 @@ private:
         if (parallel_.pp == 1 || last_is_slower) add(StepTerm::Head, pieces_.head.compute * micro_batches_);
         const double tensor = layers.tensor + ends.tensor * micro_batches_;
         // products are cut into as many chunks as ranks, and the first one's exchange has nothing to hide behind
-        const double exposed = work_.overlap == Overlap::All ? tensor / static_cast<double>(parallel_.tp) : tensor;
+        const double exposed = work_.overlap >= Overlap::All ? tensor / static_cast<double>(parallel_.tp) : tensor;
         add(StepTerm::TensorParallel, exposed, tensor - exposed);
         add(StepTerm::ContextParallel, layers.context);
-        add(StepTerm::ExpertParallel, layers.expert);
+        // beside the products of another micro-batch (Megatron Core's overlap_moe_expert_parallel_comm, DualPipe)
+        const double window = work_.overlap == Overlap::Experts ? layers.compute : 0.0;
+        add_beside(StepTerm::ExpertParallel, layers.expert, window, micro_batches_);
     }
 
     void stages() {
@@ -97,18 +99,18 @@ private:
                               parallel_.tp * parallel_.cp * parallel_.dp};
         const double served = static_cast<double>(parallel_.pp) + micro_batches_ - 2.0;  // one batch passes every stage
         const double handed = (trains_ ? 2.0 * stretches * micro_batches_ : served) * time_of(hand);
-        const bool hides = work_.overlap == Overlap::All;
+        const bool hides = work_.overlap >= Overlap::All;
         add(StepTerm::PointToPoint, hides ? 0.0 : handed, hides ? handed : 0.0);
     }
 
     /// Seconds to move `each` bytes of every parameter of the stage, divided by `parts`, over its replicas.
     double moved(CollectiveKind kind, double each, double parts = 1.0) const {
         const std::int64_t ranks = lowering::replicas(parallel_);
-        const std::int64_t expert_ranks = std::max<std::int64_t>(1, ranks / parallel_.ep);
+        const std::int64_t expert_ranks = lowering::expert_replicas(work_);
         double time = 0.0;
         if (ranks > 1) time += time_of(Collective{kind, {dense_ * each / parts}, ranks, RankGroup::Data, parallel_.tp});
         if (routed_ > 0.0 && expert_ranks > 1) {
-            const std::int64_t stride = parallel_.tp * parallel_.ep;
+            const std::int64_t stride = lowering::expert_ways(work_) * parallel_.ep;
             time += time_of(Collective{kind, {routed_ * each / parts}, expert_ranks, RankGroup::Data, stride});
         }
         return time;
@@ -150,7 +152,7 @@ private:
 
     void update() {
         const double ranks = static_cast<double>(lowering::replicas(parallel_));
-        const double expert_ranks = std::max(1.0, ranks / static_cast<double>(parallel_.ep));
+        const double expert_ranks = static_cast<double>(lowering::expert_replicas(work_));
         const double sharded = dense_ / ranks + routed_ / expert_ranks, whole = dense_ + routed_;
         const double owned = parallel_.zero_stage > 0 ? sharded : whole;
         add(StepTerm::Optimizer, time_of(lowering::optimizer_step(owned, work_)));

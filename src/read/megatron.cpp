@@ -192,6 +192,7 @@ Workload workload_of(Lookup& given) {
     parallel.pp = given.count("pipeline-model-parallel-size", 1);
     parallel.cp = given.count("context-parallel-size", 1);
     parallel.ep = given.count("expert-model-parallel-size", 1);
+    if (parallel.ep > 1) parallel.etp = given.count("expert-tensor-parallel-size", parallel.tp);
     parallel.dp = std::max<std::int64_t>(given.count("data-parallel-size", 1), parallel.ep);
     parallel.sequence_parallel = given.has("sequence-parallel") && parallel.tp > 1;
     if (given.has("use-distributed-optimizer")) parallel.zero_stage = 1;

@@ -105,6 +105,7 @@ Workload read_workload_table(const Value& table, Report& report) {
     parallel.dp = fields.integer("dp", sizes).value_or(parallel.dp);
     parallel.cp = fields.integer("cp", sizes).value_or(parallel.cp);
     parallel.ep = fields.integer("ep", sizes).value_or(parallel.ep);
+    parallel.etp = fields.integer("etp", sizes).value_or(parallel.etp);
     workload.redundant_experts = fields.integer("redundant_experts", sizes_or_none).value_or(0);
     workload.expert_skew = fields.positive("expert_skew").value_or(workload.expert_skew);
     parallel.zero_stage = static_cast<int>(fields.integer("zero_stage", {0, 3}).value_or(parallel.zero_stage));

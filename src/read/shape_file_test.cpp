@@ -78,6 +78,7 @@ pp = 3
 dp = 4
 cp = 5
 ep = 6
+etp = 2
 zero_stage = 1
 runtime = "eager"
 attention = "unfused"
@@ -109,7 +110,7 @@ TEST(ShapeFile, EveryKeyIsRead) {
     expected.experts = Experts{8, 2, 500, 100, 1, 3, true};
     expected.latent = Latent{7, 8, 16, 8, 12};
     EXPECT_EQ(file->shape, expected);
-    Workload workload{Phase::Decode, 3, 77, 99, {}, Precision::Fp8, {2, 3, 4, 5, 6, 1}, RuntimeId::PyTorch};
+    Workload workload{Phase::Decode, 3, 77, 99, {}, Precision::Fp8, {2, 3, 4, 5, 6, 2, 1}, RuntimeId::PyTorch};
     workload.attention = AttentionBackend::Unfused;
     workload.clock = Clock::Burst;
     ASSERT_TRUE(file->workload);

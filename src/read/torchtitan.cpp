@@ -71,6 +71,7 @@ Workload read_workload(Fields& top, Tally& tally, Report& report) {
     ways.count("pipeline_parallel_degree", parallel.pp);
     ways.count("context_parallel_degree", parallel.cp);
     ways.count("expert_parallel_degree", parallel.ep);
+    ways.count("expert_tensor_parallel_degree", parallel.etp);
     std::int64_t sharded = 1, replicated = 1;
     ways.count("data_parallel_shard_degree", sharded);
     ways.count("data_parallel_replicate_degree", replicated);

@@ -46,6 +46,7 @@ std::vector<std::string> megatron_flags(const Workload& work) {
     if (p.virtual_stages > 1) flags.add("num-virtual-stages-per-pipeline-rank", p.virtual_stages);
     if (p.cp > 1) flags.add("context-parallel-size", p.cp);
     if (p.ep > 1) flags.add("expert-model-parallel-size", p.ep);
+    if (p.ep > 1 && p.tp > 1) flags.add("expert-tensor-parallel-size", std::max<std::int64_t>(1, p.etp));
     flags.add("micro-batch-size", work.batch);
     flags.add("global-batch-size", global_batch(work));
     flags.add("seq-length", work.seq);
@@ -53,7 +54,8 @@ std::vector<std::string> megatron_flags(const Workload& work) {
     add_recompute(flags, work.recompute);
     if (work.overlap != Overlap::None && p.dp > 1) flags.add("overlap-grad-reduce");
     if (work.overlap != Overlap::None && p.zero_stage > 0) flags.add("overlap-param-gather");
-    if (work.overlap == Overlap::All && p.tp > 1) flags.add("tp-comm-overlap");
+    if (work.overlap >= Overlap::All && p.tp > 1) flags.add("tp-comm-overlap");
+    if (work.overlap == Overlap::Experts && p.ep > 1) flags.add("overlap-moe-expert-parallel-comm");
     flags.add(work.precision == Precision::Fp16 ? "fp16" : "bf16");
     return flags.list;
 }
@@ -72,6 +74,7 @@ std::vector<std::string> torchtitan_flags(const Workload& work) {
     }
     if (p.cp > 1) flags.add("context_parallel_degree", p.cp);
     if (p.ep > 1) flags.add("expert_parallel_degree", p.ep);
+    if (p.etp > 1) flags.add("expert_tensor_parallel_degree", p.etp);
     flags.add("data_parallel_shard_degree", sharded ? p.dp : 1);
     flags.add("data_parallel_replicate_degree", sharded ? 1 : p.dp);
     if (sharded)

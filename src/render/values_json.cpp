@@ -94,6 +94,7 @@ void write_workload(JsonWriter& json, const Workload& workload) {
     }
     json.field("tp", parallel.tp).field("pp", parallel.pp).field("dp", parallel.dp).field("cp", parallel.cp);
     json.field("ep", parallel.ep).field("zero_stage", parallel.zero_stage);
+    if (parallel.etp > 0) json.field("etp", parallel.etp);
     if (workload.redundant_experts > 0) json.field("redundant_experts", workload.redundant_experts);
     if (workload.expert_skew != usual_skew) json.field("expert_skew", workload.expert_skew);
     json.field("virtual_stages", parallel.virtual_stages).field("sequence_parallel", parallel.sequence_parallel);

@@ -25,6 +25,7 @@ std::string parallel_text(const Parallelism& parallel) {
     add("dp", parallel.dp);
     add("cp", parallel.cp);
     add("ep", parallel.ep);
+    if (parallel.etp > 0) text += fmt::format(", etp {}", parallel.etp);
     if (parallel.zero_stage > 0) text += fmt::format(", ZeRO {}", parallel.zero_stage);
     return text;
 }

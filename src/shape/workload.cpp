@@ -55,6 +55,7 @@ Problems validate(const Workload& workload) {
                                   {"dp", parallel.dp},
                                   {"cp", parallel.cp},
                                   {"ep", parallel.ep},
+                                  {"etp", parallel.etp, 0},
                                   {"virtual_stages", parallel.virtual_stages},
                                   {"micro_batches", workload.micro_batches},
                                   {"redundant_experts", workload.redundant_experts, 0},
