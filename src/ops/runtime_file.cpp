@@ -1,8 +1,9 @@
 // The keys of a runtime's file. A section may state any field of the lowering; what it leaves out is as the section
-// that it stands on has it: a family on [lowering], autocast on its family.
+// that it stands on has it: a family on [lowering], autocast on its family. A file may begin with all of another's.
 #include <algorithm>
 #include <charconv>
 
+#include "ops/runtime_lines.h"
 #include "quantity/suggest.h"
 #include "tilewright/runtime.h"
 
@@ -171,11 +172,12 @@ constexpr HostKey host_keys[] = {
 
 class Reader {
 public:
-    Reader(std::span<const RuntimeEntry> entries, const std::string& where) : entries_(entries), where_(where) {}
+    explicit Reader(const std::string& where) : where_(where) {}
 
-    Result<Runtime> read(std::string_view name) {
+    Result<Runtime> read(std::span<const RuntimeEntry> own, std::string_view name) {
         Runtime runtime;
         runtime.name = name;
+        begin_with(own);
         known_.assign(entries_.size(), false);
         words(runtime);
         host(runtime.host);
@@ -193,6 +195,23 @@ public:
     }
 
 private:
+    /// The lines of the built-in runtime that this one is like, then its own: of a key's lines the last one counts.
+    void begin_with(std::span<const RuntimeEntry> own) {
+        const auto like = std::find_if(own.begin(), own.end(), [](const auto& entry) { return entry.key == "like"; });
+        if (like != own.end()) {
+            std::vector<std::string> known;
+            for (const RuntimeLines& file : runtime_lines()) {
+                known.emplace_back(file.name);
+                if (file.name == like->value) begin_with(file.entries);
+            }
+            if (entries_.empty()) {
+                const WordFault fault = unknown_word(like->value, known);
+                problems_.push_back({where_, like->line, "like: " + fault.what, fault.fix});
+            }
+        }
+        entries_.insert(entries_.end(), own.begin(), own.end());
+    }
+
     void words(Runtime& runtime) {
         const std::pair<std::string_view, std::string Runtime::*> keys[] = {{"title", &Runtime::title},
                                                                             {"version", &Runtime::version},
@@ -202,7 +221,7 @@ private:
             for (const auto& [word, field] : keys) {
                 if (word == key) return runtime.*field = entry.value, true;
             }
-            return false;
+            return key == "like";
         });
     }
 
@@ -357,7 +376,7 @@ private:
         if (std::none_of(problems_.begin(), problems_.end(), same)) problems_.push_back(std::move(problem));
     }
 
-    std::span<const RuntimeEntry> entries_;
+    std::vector<RuntimeEntry> entries_;
     const std::string& where_;
     std::vector<bool> known_;
     Problems problems_;
@@ -366,7 +385,7 @@ private:
 }  // namespace
 
 Result<Runtime> read_runtime(std::span<const RuntimeEntry> entries, std::string_view name, const std::string& where) {
-    return Reader(entries, where).read(name);
+    return Reader(where).read(entries, name);
 }
 
 }  // namespace tilewright

@@ -71,6 +71,23 @@ TEST(RuntimeFile, AFamilyStandsOnTheLowering) {
     EXPECT_EQ(read->families[0].autocast->residual, Fusion::Joined);
 }
 
+TEST(RuntimeFile, BeginsWithTheLinesOfTheOneThatItIsLike) {
+    const Result<Runtime> read = read_runtime(
+        "title = \"mine\"\nlike = \"huggingface\"\n[lowering]\nspread = 1.25\n[host]\nforward_us = 7\n", "own.toml");
+    ASSERT_TRUE(read);
+    Runtime expected = runtime_of(RuntimeId::HuggingFace);
+    expected.name = "own";
+    expected.title = "mine";
+    expected.host.forward = {7e-6};
+    for (RuntimeTraits* traits : {&expected.traits, &*expected.autocast}) traits->spread = 1.25;
+    for (Runtime::Family& family : expected.families) family.traits.spread = family.autocast->spread = 1.25;
+    EXPECT_EQ(*read, expected) << "the families stand on the lowering as it is changed";
+    const Result<Runtime> unknown = read_runtime("\nlike = \"hugingface\"\n", "own.toml");
+    ASSERT_FALSE(unknown);
+    EXPECT_EQ(unknown.problems().front().line, 2);
+    EXPECT_NE(unknown.problems().front().fix.find("huggingface"), std::string::npos);
+}
+
 TEST(RuntimeFile, EveryBadLineIsTold) {
     const Result<Runtime> read = read_runtime(
         "titel = \"x\"\n[lowering]\nresidual = \"apat\"\nforward.gate = \"pointwise 1\"\njoins_qkv = 3\n"
