@@ -2,6 +2,7 @@
 // that it stands on has it: a family on [lowering], autocast on its family. A file may begin with all of another's.
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 
 #include "ops/runtime_lines.h"
 #include "quantity/suggest.h"
@@ -71,42 +72,56 @@ std::optional<StepKernel> kernel_of(std::string_view text) {
     return kernel;
 }
 
-/// Sets one field from its text; false when the text will not do, in which case `expected` says what would.
-using Set = bool (*)(RuntimeTraits& traits, std::string_view text, std::string& expected);
+/// What a key's number may be.
+struct Range {
+    double least, most;
+    std::string_view words;
+};
+constexpr Range any_number{0, 1e15, "a number"};
+constexpr Range any_count{0, 1e9, "a whole number"};
+constexpr Range some{1, 1e9, "a whole number of at least 1"};
+constexpr Range factor{1, 1e15, "a factor of at least 1"};
+constexpr Range share{1e-9, 1, "a share of at most 1"};
+constexpr Range us{0, 1e15, "microseconds"};
 
-template <auto Field>
-bool set_field(RuntimeTraits& traits, std::string_view text, std::string& expected) {
-    auto& field = traits.*Field;
+/// Sets one field of a section from its text; false when the text will not do, in which case `expected` says what
+/// would.
+template <class Section>
+struct Key {
+    std::string_view name;
+    bool (*set)(Section& section, std::string_view text, std::string& expected);
+};
+
+template <auto Field, const Range& range = any_number, class Section>
+bool set_field(Section& section, std::string_view text, std::string& expected) {
+    auto& field = section.*Field;
     using Type = std::remove_reference_t<decltype(field)>;
     if constexpr (std::is_same_v<Type, bool>) {
         expected = "true or false";
-        if (text != "true" && text != "false") return false;
-        field = text == "true";
+        field = text == "true" || text == "1";
+        return field || text == "false" || text == "0";
     } else if constexpr (std::is_enum_v<Type>) {
         expected = words<Type>();
         const auto value = find_named<Type>(text);
         if (!value) return false;
         field = *value;
-    } else if constexpr (std::is_same_v<Type, double>) {
-        expected = "a factor of at least 1";
-        const auto value = number(text);
-        if (!value || *value < 1) return false;
-        field = *value;
     } else {
-        expected = "a count";
+        expected = range.words;
         const auto value = number(text);
-        if (!value) return false;
-        field = static_cast<Type>(*value);
+        if (!value || *value < range.least || *value > range.most) return false;
+        if (std::is_integral_v<Type> && *value != std::floor(*value)) return false;
+        if constexpr (std::is_same_v<Type, Seconds>) {
+            field = microseconds(*value);
+        } else if constexpr (std::is_same_v<Type, Bytes>) {
+            field = {*value};
+        } else {
+            field = static_cast<Type>(*value);
+        }
     }
     return true;
 }
 
-struct TraitKey {
-    std::string_view name;
-    Set set;
-};
-
-constexpr TraitKey trait_keys[] = {
+constexpr Key<RuntimeTraits> trait_keys[] = {
     {"form", set_field<&RuntimeTraits::form>},
     {"residual", set_field<&RuntimeTraits::residual>},
     {"gradient_sums", set_field<&RuntimeTraits::gradient_sums>},
@@ -132,9 +147,9 @@ constexpr TraitKey trait_keys[] = {
     {"attention", set_field<&RuntimeTraits::attention>},
     {"grouped_attention", set_field<&RuntimeTraits::grouped_attention>},
     {"master", set_field<&RuntimeTraits::master>},
-    {"spread", set_field<&RuntimeTraits::spread>},
-    {"forward_views", set_field<&RuntimeTraits::forward_views>},
-    {"backward_views", set_field<&RuntimeTraits::backward_views>},
+    {"spread", set_field<&RuntimeTraits::spread, factor>},
+    {"forward_views", set_field<&RuntimeTraits::forward_views, any_count>},
+    {"backward_views", set_field<&RuntimeTraits::backward_views, any_count>},
 };
 
 /// "none" leaves the step to the fields.
@@ -155,19 +170,49 @@ bool set_list(RuntimeTraits& traits, ListedStep step, bool backward, std::string
     return true;
 }
 
-struct HostKey {
-    std::string_view name;
-    Seconds HostCosts::*cost;
+constexpr Key<HostCosts> host_keys[] = {
+    {"forward_us", set_field<&HostCosts::forward, us>},
+    {"forward_view_us", set_field<&HostCosts::forward_view, us>},
+    {"backward_us", set_field<&HostCosts::backward, us>},
+    {"backward_view_us", set_field<&HostCosts::backward_view, us>},
+    {"update_tensor_us", set_field<&HostCosts::update_tensor, us>},
+    {"step_us", set_field<&HostCosts::step, us>},
+    {"prompt_us", set_field<&HostCosts::prompt, us>},
+    {"token_us", set_field<&HostCosts::token, us>},
+    {"spread", set_field<&HostCosts::spread, factor>},
+    {"waits_each_step", set_field<&HostCosts::waits_each_step>},
 };
-constexpr HostKey host_keys[] = {
-    {"forward_us", &HostCosts::forward},
-    {"forward_view_us", &HostCosts::forward_view},
-    {"backward_us", &HostCosts::backward},
-    {"backward_view_us", &HostCosts::backward_view},
-    {"update_tensor_us", &HostCosts::update_tensor},
-    {"step_us", &HostCosts::step},
-    {"prompt_us", &HostCosts::prompt},
-    {"token_us", &HostCosts::token},
+
+constexpr Key<MemoryBeside> memory_keys[] = {
+    {"context_bytes", set_field<&MemoryBeside::context>},
+    {"workspace_bytes", set_field<&MemoryBeside::workspace>},
+    {"slack", set_field<&MemoryBeside::slack>},
+    {"held", set_field<&MemoryBeside::held>},
+    {"prompt_cache", set_field<&MemoryBeside::prompt_cache>},
+    {"with_prompt", set_field<&MemoryBeside::with_prompt>},
+    {"wide_weights", set_field<&MemoryBeside::wide_weights>},
+};
+
+constexpr Key<Engine> engine_keys[] = {
+    {"memory_share", set_field<&Engine::memory_share, share>},
+    {"free_share", set_field<&Engine::free_share, share>},
+    {"block_tokens", set_field<&Engine::block, some>},
+    {"max_batch", set_field<&Engine::max_batch, some>},
+    {"chunk_tokens", set_field<&Engine::chunk, some>},
+    {"sizes_steps", set_field<&Engine::sizes_steps>},
+    {"windows", set_field<&Engine::windows>},
+    {"expert_launches", set_field<&Engine::expert_launches>},
+    {"gathers_tokens", set_field<&Engine::gathers_tokens>},
+    {"own_requests", set_field<&Engine::own_requests>},
+    {"widens_cache", set_field<&Engine::widens_cache>},
+    {"own_sums", set_field<&Engine::own_sums>},
+    {"decode_group", set_field<&Engine::decode_group, any_count>},
+    {"pads_batches", set_field<&Engine::pads_batches>},
+    {"turns_beyond", set_field<&Engine::turns_beyond, any_count>},
+    {"prompt_step_us", set_field<&Engine::prompt_step, us>},
+    {"step_us", set_field<&Engine::step, us>},
+    {"sequence_us", set_field<&Engine::sequence, us>},
+    {"spread", set_field<&Engine::spread, factor>},
 };
 
 class Reader {
@@ -180,9 +225,9 @@ public:
         begin_with(own);
         known_.assign(entries_.size(), false);
         words(runtime);
-        host(runtime.host);
-        memory(runtime.memory);
-        if (has("engine.")) engine(runtime.engine.emplace());
+        take("host.", runtime.host, host_keys);
+        take("memory.", runtime.memory, memory_keys);
+        if (has("engine.")) take("engine.", runtime.engine.emplace(), engine_keys);
         apply("lowering.", runtime.traits);
         if (has("autocast.")) runtime.autocast = runtime.traits;
         if (runtime.autocast) apply("autocast.", *runtime.autocast);
@@ -225,90 +270,18 @@ private:
         });
     }
 
-    void host(HostCosts& costs) {
-        constexpr double us = 1e-6;
-        each("host.", [&](std::string_view key, const RuntimeEntry& entry) {
-            if (key == "waits_each_step") {
-                costs.waits_each_step = entry.value == "true";
-                if (entry.value != "true" && entry.value != "false") add(entry, "will not do", "use true or false");
-                return true;
-            }
-            const auto value = number(entry.value);
-            if (key == "spread") {
-                if (!value || *value < 1) add(entry, "will not do", "use a factor of at least 1");
-                costs.spread = value.value_or(1.0);
-                return true;
-            }
-            for (const HostKey& known : host_keys) {
-                if (known.name != key) continue;
-                if (!value) add(entry, "will not do", "use microseconds");
-                costs.*known.cost = {value.value_or(0) * us};
-                return true;
-            }
-            return false;
-        });
+    template <class Section, std::size_t Count>
+    void take(std::string_view prefix, Section& section, const Key<Section> (&keys)[Count]) {
+        each(prefix, [&](std::string_view key, const RuntimeEntry& entry) { return set(section, keys, key, entry); });
     }
 
-    void memory(MemoryBeside& beside) {
-        each("memory.", [&](std::string_view key, const RuntimeEntry& entry) {
-            const auto value = number(entry.value);
-            if (!value) add(entry, "will not do", "use a number");
-            if (key == "context_bytes") return beside.context = {value.value_or(0)}, true;
-            if (key == "workspace_bytes") return beside.workspace = {value.value_or(0)}, true;
-            if (key == "slack") return beside.slack = value.value_or(0), true;
-            if (key == "held") return beside.held = value.value_or(0), true;
-            if (key == "prompt_cache") return beside.prompt_cache = value.value_or(1) != 0, true;
-            if (key == "with_prompt") return beside.with_prompt = value.value_or(0) != 0, true;
-            if (key == "wide_weights") return beside.wide_weights = value.value_or(0) != 0, true;
-            return false;
-        });
-    }
-
-    void engine(Engine& engine) {
-        const std::pair<std::string_view, std::int64_t Engine::*> counts[] = {{"block_tokens", &Engine::block},
-                                                                              {"max_batch", &Engine::max_batch},
-                                                                              {"chunk_tokens", &Engine::chunk},
-                                                                              {"decode_group", &Engine::decode_group},
-                                                                              {"turns_beyond", &Engine::turns_beyond}};
-        each("engine.", [&](std::string_view key, const RuntimeEntry& entry) {
-            const double value = number(entry.value).value_or(0);
-            if (key == "memory_share" || key == "free_share") {
-                if (!(value > 0 && value <= 1)) add(entry, "will not do", "use a share of at most 1");
-                return (key == "free_share" ? engine.free_share : engine.memory_share) = value, true;
-            }
-            using Wait = std::pair<std::string_view, Seconds Engine::*>;
-            for (const auto& [word, field] : {Wait{"prompt_step_us", &Engine::prompt_step},
-                                              Wait{"step_us", &Engine::step}, Wait{"sequence_us", &Engine::sequence}}) {
-                if (word != key) continue;
-                if (!(value >= 0)) add(entry, "will not do", "use microseconds");
-                return engine.*field = microseconds(value), true;
-            }
-            if (key == "spread") {
-                if (!(value >= 1)) add(entry, "will not do", "use a factor of at least 1");
-                return engine.spread = value, true;
-            }
-            if (key == "own_sums") {
-                const auto word = find_named<OwnSums>(entry.value);
-                if (!word) add(entry, "will not do", "use any, one_shot or small_one_shot");
-                return engine.own_sums = word.value_or(OwnSums::Any), true;
-            }
-            using Switch = std::pair<std::string_view, bool Engine::*>;
-            for (const auto& [word, field] :
-                 {Switch{"sizes_steps", &Engine::sizes_steps}, Switch{"windows", &Engine::windows},
-                  Switch{"expert_launches", &Engine::expert_launches},
-                  Switch{"gathers_tokens", &Engine::gathers_tokens}, Switch{"widens_cache", &Engine::widens_cache},
-                  Switch{"pads_batches", &Engine::pads_batches}, Switch{"own_requests", &Engine::own_requests}}) {
-                if (word != key) continue;
-                if (entry.value != "true" && entry.value != "false") add(entry, "will not do", "use true or false");
-                return engine.*field = entry.value == "true", true;
-            }
-            for (const auto& [word, field] : counts) {
-                if (word != key) continue;
-                if (!(value >= 1 && value <= 1e9)) add(entry, "will not do", "use a whole number of at least 1");
-                return engine.*field = static_cast<std::int64_t>(value), true;
-            }
-            return false;
-        });
+    template <class Section, std::size_t Count>
+    bool set(Section& section, const Key<Section> (&keys)[Count], std::string_view key, const RuntimeEntry& entry) {
+        const auto known = std::find_if(std::begin(keys), std::end(keys), [&](const auto& k) { return k.name == key; });
+        if (known == std::end(keys)) return false;
+        std::string expected;
+        if (!known->set(section, entry.value, expected)) add(entry, "will not do", "use " + expected);
+        return true;
     }
 
     void families(Runtime& runtime) {
@@ -337,16 +310,12 @@ private:
 
     /// The keys of a section that belong to no section within it.
     void apply(std::string_view section, RuntimeTraits& traits) {
-        each(section, [&](std::string_view key, const RuntimeEntry& entry) { return set(traits, key, entry); });
+        each(section,
+             [&](std::string_view key, const RuntimeEntry& entry) { return set_lowering(traits, key, entry); });
     }
 
-    bool set(RuntimeTraits& traits, std::string_view key, const RuntimeEntry& entry) {
-        for (const TraitKey& known : trait_keys) {
-            if (known.name != key) continue;
-            std::string expected;
-            if (!known.set(traits, entry.value, expected)) add(entry, "will not do", "use " + expected);
-            return true;
-        }
+    bool set_lowering(RuntimeTraits& traits, std::string_view key, const RuntimeEntry& entry) {
+        if (set(traits, trait_keys, key, entry)) return true;
         const std::size_t dot = key.find('.');
         if (dot == std::string_view::npos) return false;
         const std::string_view pass = key.substr(0, dot);

@@ -91,13 +91,14 @@ TEST(RuntimeFile, BeginsWithTheLinesOfTheOneThatItIsLike) {
 TEST(RuntimeFile, EveryBadLineIsTold) {
     const Result<Runtime> read = read_runtime(
         "titel = \"x\"\n[lowering]\nresidual = \"apat\"\nforward.gate = \"pointwise 1\"\njoins_qkv = 3\n"
-        "[host]\nforward_us = \"fast\"\nspread = 0.5\n",
+        "[host]\nforward_us = \"fast\"\nspread = 0.5\n[engine]\nmax_batch = 2.5\nmemory_share = 1.2\nown_sums = "
+        "\"two\"\n",
         "bad.toml");
     ASSERT_FALSE(read);
     std::vector<int> lines;
     for (const Problem& problem : read.problems()) lines.push_back(problem.line);
     std::sort(lines.begin(), lines.end());
-    EXPECT_EQ(lines, (std::vector<int>{1, 3, 4, 5, 7, 8}));
+    EXPECT_EQ(lines, (std::vector<int>{1, 3, 4, 5, 7, 8, 10, 11, 12}));
 }
 
 }  // namespace
