@@ -2,22 +2,28 @@
 
 #include <cstring>
 #include <type_traits>
+#include <utility>
 
 namespace tilewright::wasm {
 namespace {
-
-static_assert(std::is_trivially_copyable_v<ScoredShape>);
 
 struct Writer {
     std::string bytes;
 
     template <class T>
     void operator()(const T& value) {
+        static_assert(std::is_trivially_copyable_v<T>, "a pointer means nothing in another module");
         bytes.append(reinterpret_cast<const char*>(&value), sizeof value);
     }
-    void operator()(const std::vector<ScoredShape>& list) {
+    template <class A, class B>
+    void operator()(const std::pair<A, B>& both) {
+        (*this)(both.first);
+        (*this)(both.second);
+    }
+    template <class T>
+    void operator()(const std::vector<T>& list) {
         (*this)(list.size());
-        for (const ScoredShape& each : list) (*this)(each);
+        for (const T& each : list) (*this)(each);
     }
 };
 
@@ -26,14 +32,21 @@ struct Reader {
 
     template <class T>
     void operator()(T& value) {
+        static_assert(std::is_trivially_copyable_v<T>, "a pointer means nothing in another module");
         std::memcpy(&value, at, sizeof value);
         at += sizeof value;
     }
-    void operator()(std::vector<ScoredShape>& list) {
+    template <class A, class B>
+    void operator()(std::pair<A, B>& both) {
+        (*this)(both.first);
+        (*this)(both.second);
+    }
+    template <class T>
+    void operator()(std::vector<T>& list) {
         std::size_t size = 0;
         (*this)(size);
         list.resize(size);
-        for (ScoredShape& each : list) (*this)(each);
+        for (T& each : list) (*this)(each);
     }
 };
 

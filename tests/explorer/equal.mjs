@@ -126,16 +126,24 @@ test("rows of a sweep are predictions", () => {
   assert.ok(Number.isNaN(row(4).time_s), "a width of zero cannot be");
 });
 
-test("a search shared by two models is the program's", () => {
-  const asked = ["gpt2", "--gpu", "h200", "--only", "heads,ffn", "--json"];
-  const other = new Model(model.module);
-  const both = [model, other];
-  for (const each of both) assert.equal(each.begin(asked).code, 0);
-  for (let slice = 0; slice < model.slices(); ++slice) both[slice % 2].walk(slice);
-  model.merge(other.kept());
-  const mine = JSON.parse(model.finish(0, true));
+/// What fresh models find that share a search, and what the program finds.
+function shared(asked, count) {
+  const models = Array.from({length: count}, () => new Model(model.module));
+  for (const each of models) assert.equal(each.begin(asked).code, 0);
+  for (let slice = 0; slice < models[0].slices(); ++slice) models[slice % count].walk(slice);
+  for (const each of models.slice(1)) models[0].merge(each.kept());
+  const mine = JSON.parse(models[0].finish(0, true));
   const theirs = JSON.parse(program(["search", ...asked]).out);
   for (const answer of [mine, theirs]) for (const key of Object.keys(answer)) if (/second/.test(key)) delete answer[key];
+  return [mine, theirs];
+}
+
+test("a free search shared by three models is the program's", () => {
+  same(...shared(["gpt3-2.7b", "--gpu", "h200", "--json"], 3), "search");
+});
+
+test("a search shared by two models is the program's", () => {
+  const [mine, theirs] = shared(["gpt2", "--gpu", "h200", "--only", "heads,ffn", "--json"], 2);
   same(mine, theirs, "search");
   const found = theirs.candidates.find(each => each.loss?.reaches && each.shape.ffn !== 3072);
   const sizes = [{name: "", values: []}, {name: "sizes", values: []}];
