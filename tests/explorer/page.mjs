@@ -313,6 +313,40 @@ test("every width and both schemes", async () => {
   }
 });
 
+test("under the roof a component has its own colour, whatever its kernels are called", async () => {
+  const opened = await open("#model=llama-3-8b&gpu=h200&phase=decode&batch=8&weights=fp8");
+  const {page} = opened;
+  await page.locator("#roofline").scrollIntoViewIfNeeded();
+  await page.locator("#roofline path.dot").first().waitFor();
+  const legend = await page.evaluate(() => {
+    const [dots, labels] = [[...document.querySelectorAll("#roofline path.dot")], [...document.querySelectorAll("#roofline text.label")].map(each => each.textContent)];
+    const names = labels.filter(each => !/FLOP|kernels/.test(each));
+    return Object.fromEntries(dots.slice(-names.length).map((dot, i) => [names[i], dot.style.fill]));
+  });
+  for (const [name, colour] of Object.entries({mlp: "var(--c0)", attention: "var(--c1)", qkv: "var(--c2)", projection: "var(--c3)", head: "var(--c4)", embedding: "var(--c0)"})) assert.equal(legend[name], colour, name);
+  await close(opened);
+});
+
+test("on a phone the answer stays in view beside the sliders", async () => {
+  const opened = await open("#model=gpt3-2.7b&gpu=h200", {viewport: {width: 390, height: 800}});
+  const {page} = opened;
+  await page.locator("#size-heads").fill("20");
+  await page.keyboard.press("Enter");
+  await page.locator("#pulse", {hasText: /ms · .* tokens\/s \(\+\d.*%\) · .* GiB/}).waitFor();
+  const box = await page.locator("#pulse").boundingBox();
+  assert.ok(box.y > 700 && box.y + box.height <= 800, "at the lower edge");
+  await close(opened);
+});
+
+test("the baseline is marked where the slider stands", async () => {
+  const opened = await open("#model=gpt3-2.7b&gpu=h200");
+  const middle = async selector => { const box = await opened.page.locator(selector).boundingBox(); return [box.x, box.width]; };
+  const [left, width] = await middle(".track input[aria-label='KV heads']");
+  const [mark] = await middle(".track:has(input[aria-label='KV heads']) .ghost");
+  assert.ok(Math.abs(mark - (left + width - 9)) < 1.5, "under the middle of a thumb at the end");
+  await close(opened);
+});
+
 test("every field has a name", async () => {
   const opened = await open();
   const nameless = await opened.page.evaluate(() => [...document.querySelectorAll("input, select, button")].filter(each => !(each.labels?.length || each.getAttribute("aria-label") || each.textContent.trim())).map(each => each.outerHTML));

@@ -103,7 +103,7 @@ function slider(app: App, name: Turn): HTMLElement {
     if (document.activeElement !== range || place(value) !== Number(range.value)) range.value = String(place(value));
     range.setAttribute("aria-valuetext", String(value));
     if (document.activeElement !== number || !shown.problem) number.value = String(value);
-    ghost.style.left = `${(100 * (place(base) - low)) / Math.max(1, Number(range.max) - low)}%`;
+    ghost.style.setProperty("--at", String((place(base) - low) / Math.max(1, Number(range.max) - low)));
     back.style.visibility = value === base ? "hidden" : "visible";
   });
   return h("div", {class: "size"}, h("label", {for: id}, label(name)), number, back, h("div", {class: "track"}, ghost, range));

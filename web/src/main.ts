@@ -15,7 +15,7 @@ import {roofline} from "./roofline";
 import {sawtooth} from "./sawtooth";
 import {search} from "./search";
 import {serving} from "./serving";
-import {verdict} from "./verdict";
+import {pulse, verdict} from "./verdict";
 
 const page = document.getElementById("page")!;
 
@@ -34,7 +34,8 @@ function build(app: App): void {
     h("main", {id: "result", tabindex: -1},
       verdict(app),
       h("div", {class: "panels"}, sawtooth(app), kernels(app), memory(app), findings(app), search(app), heat_map(app), by_size(app), roofline(app), serving(app), feel(app)),
-      h("footer", {}, "Everything on this page is computed by the program itself, compiled to WebAssembly; nothing is sent or fetched. Intervals hold nine in ten measured values. “Fitted” rests on samples of that GPU, “transferred” on a sibling’s, “assumed” on its data sheet.")));
+      h("footer", {}, "Everything on this page is computed by the program itself, compiled to WebAssembly; nothing is sent or fetched. Intervals hold nine in ten measured values. “Fitted” rests on samples of that GPU, “transferred” on a sibling’s, “assumed” on its data sheet.")),
+    pulse(app));
   app.answer();
 }
 

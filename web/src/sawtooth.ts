@@ -63,14 +63,15 @@ class Sawtooth {
       this.points.clear();
       const now = value_of(shown.now, state.sweep);
       const [low, high] = range_of(state.sweep, shown);
-      if (other || now < this.view[0] || now > this.view[1]) this.view = high - low <= 1024 ? [low, Math.max(high, now)] : [Math.max(1, now - 320), now + 320];
+      if (other || now < this.view[0] || now > this.view[1]) this.view = high - low <= 1024 ? [low, Math.max(high, now)] : this.around(this.body.clientWidth < 600 ? 80 : 320);
       this.ask();
     }
     this.draw();
   }
 
   whole(): void { this.view = range_of(this.app.state.sweep, this.app.shown); this.ask(); this.draw(); }
-  near(): void { const now = value_of(this.app.shown.now, this.app.state.sweep); this.view = [Math.max(1, now - 128), now + 128]; this.ask(); this.draw(); }
+  near(): void { this.view = this.around(this.body.clientWidth < 600 ? 32 : 128); this.ask(); this.draw(); }
+  private around(reach: number): [number, number] { const now = value_of(this.app.shown.now, this.app.state.sweep); return [Math.max(1, now - reach), now + reach]; }
 
   private ask(): void {
     const {state} = this.app;

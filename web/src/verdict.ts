@@ -22,6 +22,16 @@ function facts(now: Prediction, base: Prediction | null): HTMLElement[] {
   ];
 }
 
+/// One line that stays in view on a phone, where the sliders are far from the answer.
+export function pulse(app: App): HTMLElement {
+  const line = h("p", {id: "pulse", "aria-hidden": "true"});
+  app.add(({now, base, problem}) => {
+    if (problem || !now) return void (line.textContent = problem.split("\n")[0]!);
+    line.textContent = `${time(now.time_s)} · ${amount(now.tokens_per_s)} tokens/s${base && change(now.tokens_per_s, base.tokens_per_s) !== "as the baseline" ? ` (${signed(now.tokens_per_s / base.tokens_per_s - 1)})` : ""} · ${bytes(now.memory.total_bytes!)}${now.fits ? "" : ", too much"}`;
+  });
+  return line;
+}
+
 function gpu_table(shown: Shown, app: App): HTMLElement | null {
   if (shown.state.gpus.length < 2) return null;
   const rows = shown.state.gpus.map((gpu, i) => {
