@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <string>
 #include <tuple>
 
@@ -123,7 +124,7 @@ Bytes usable(const Device& device) {
 
 Bytes room(const Device& device) {
     constexpr double reserve = 0.02;
-    return usable(device) * (1.0 - reserve);
+    return Bytes{std::floor((usable(device) * (1.0 - reserve)).value)};
 }
 
 Quantization runs_as(Quantization asked, const Device& device) {

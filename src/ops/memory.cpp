@@ -3,6 +3,7 @@
 // divides them as Rajbhandari et al. (1910.02054) table 1 does. Activations are what the lowered kernels say they keep;
 // pipeline stages hold as many micro-batches as Korthikanti et al. (2205.05198, section 4.2.3) count.
 #include <algorithm>
+#include <cmath>
 
 #include "ops/builder.h"
 #include "tilewright/memory.h"
@@ -293,7 +294,7 @@ void add_up(Memory& m, const Workload& work) {
     const MemoryBeside& beside = runtime_of(work.runtime).memory;
     m.context = beside.context;
     m.communication = communication(work.parallel);
-    m.slack = goes * beside.slack;
+    m.slack = Bytes{std::round((goes * beside.slack).value)};
     m.total = m.allocated + m.context + m.communication + m.slack;
 }
 

@@ -1,5 +1,7 @@
 // Memory by closed forms: sixteen-bit training keeps eight bytes a parameter, and each kind of parallelism divides what
 // it shards and nothing else.
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include "ops/workload_samples.h"
@@ -243,6 +245,7 @@ TEST(Memory, BesideTensorsIsContextBuffersOfCollectivesAndSlack) {
     EXPECT_EQ(alone.context, many.context);
     EXPECT_NEAR(alone.slack.value, 0.05 * (alone.allocated - alone.weights - alone.optimizer).value, 1);
     EXPECT_EQ(many.total, many.allocated + many.context + many.communication + many.slack);
+    EXPECT_EQ(many.total.value, std::floor(many.total.value)) << "no part of a byte";
 }
 
 TEST(Memory, KeepsGradientsInBuckets) {
