@@ -195,10 +195,10 @@ Result<ShapeFile> read_document(const Value& root, bool json, Assume assume, Rep
     return file;
 }
 
-/// Whether a document is JSON; otherwise it is TOML.
-bool is_json(std::string_view text) {
+/// Whether a document is JSON, by how it begins or by its name; otherwise it is TOML.
+bool is_json(std::string_view text, std::string_view where) {
     const std::size_t first = text.find_first_not_of(" \t\r\n");
-    return first != std::string_view::npos && text[first] == '{';
+    return where.ends_with(".json") || (first != std::string_view::npos && text[first] == '{');
 }
 
 }  // namespace
@@ -219,7 +219,7 @@ Result<ShapeFile> read_shape(std::string_view bytes, const std::string& where, A
         return read::finished(read::shape_of_tensors(*tensors, report), report);
     }
     const std::string_view text = read::without_mark(bytes);
-    const bool json = read::is_json(text);
+    const bool json = read::is_json(text, where);
     if (!json && bytes.size() <= read::max_document_bytes && read::looks_like_megatron(text)) {
         return read::finished(read::read_megatron(text, report), report);
     }
@@ -233,7 +233,7 @@ Result<WorkloadFile> read_workload(std::string_view bytes, const std::string& wh
     read::Tally tally;
     WorkloadFile file;
     const std::string_view text = read::without_mark(bytes);
-    const bool json = read::is_json(text);
+    const bool json = read::is_json(text, where);
     if (!json && bytes.size() <= read::max_document_bytes && read::looks_like_megatron(text)) {
         file.workload = read::megatron_workload(text, tally, report);
     } else {

@@ -193,6 +193,14 @@ TEST(ShapeFile, HeadsThatDoNotDivideNeedAHeadSize) {
     EXPECT_TRUE(read_shape(text + "head_dim = 53\n", "x.toml").ok());
 }
 
+TEST(ShapeFile, AFileNamedJsonIsReadAsJson) {
+    for (const std::string bytes : {"[]", "null", "// note\n{}", "hidden_size = 1"}) {
+        const auto file = read_shape(bytes, "config.json");
+        ASSERT_FALSE(file.ok()) << bytes;
+        EXPECT_EQ(file.problems()[0].what.find("TOML"), std::string::npos) << file.problems()[0].what;
+    }
+}
+
 TEST(ShapeFile, AnyOtherBytesAreRefused) {
     const std::string files[] = {"",
                                  "\n",
