@@ -120,7 +120,8 @@ private:
         ++bad_rows_;
         for (const Problem& problem : problems) {
             if (bad_rows_ > warnings_shown) break;
-            warn(session_, problem.where + ":" + std::to_string(problem.line) + ": " + problem.what);
+            warn(session_, problem.where + ":" + std::to_string(problem.line) + ": " + problem.what +
+                               (problem.fix.empty() ? "" : "; " + problem.fix));
         }
         const std::size_t width = table.columns.size() + split(added_, ',').size();
         write(line.append(width - std::min(width, cells_in(row.text)), ','));
@@ -139,6 +140,32 @@ private:
     Problems problems_;
 };
 
+/// Whether rows of that kind take what they leave out from a flag of the workload; the rest is said by every row, or
+/// means nothing of one kernel.
+bool heeds(std::string_view kind, std::string_view flag) {
+    const auto among = [flag](std::initializer_list<std::string_view> flags) {
+        return std::find(flags.begin(), flags.end(), flag) != flags.end();
+    };
+    if (kind == "layer" || kind == "model")
+        return !among({"--phase", "--batch", "--seq", "--precision", "--runtime", "--attention"});
+    if (kind == "serving") return !among({"--phase", "--batch", "--seq", "--kv-len", "--tp", "--pp", "--dp", "--ep"});
+    return flag == "--clock" || (flag == "--precision" && (kind == "gemm" || kind == "attention"));
+}
+
+Problems refuse_unheeded(const Arguments& arguments, std::string_view kind) {
+    Problems problems;
+    const FlagGroup workload = workload_flags();
+    for (const Flag& flag : workload.flags) {
+        if (!arguments.has(flag.name) || flag.name == "--workload" || heeds(kind, flag.name)) continue;
+        problems.push_back({flag.name, 0, "changes nothing of a file of kind " + std::string(kind),
+                            "leave it out; what matters of it is a column"});
+    }
+    const auto precision = arguments.text("--precision");
+    if (precision && heeds(kind, "--precision") && kind != "serving" && !find_named<Precision>(*precision))
+        problems.push_back({"--precision", 0, "'" + *precision + "' is a way to store weights", "say it in a column"});
+    return problems;
+}
+
 /// Flags that mean nothing where each row says what it is.
 Problems check_usage(const Arguments& arguments, const std::string& input, const std::string& output) {
     Problems problems;
@@ -150,6 +177,7 @@ Problems check_usage(const Arguments& arguments, const std::string& input, const
     for (const char* flag : {"--json", "--why", "--scope", "--workload"}) {
         if (arguments.has(flag)) problems.push_back({flag, 0, "is not for predictions in bulk", "leave it out"});
     }
+    for (Problem& problem : refuse_unheeded(arguments, arguments.operands[0])) problems.push_back(std::move(problem));
     if (input != "-" && !is_file(input)) problems.push_back({input, 0, "is not there", "check the path"});
     const Problems same = files::refuse_inputs(output, std::vector{input}, "--output");
     problems.insert(problems.end(), same.begin(), same.end());

@@ -20,6 +20,23 @@ Result<BulkFile> read_bulk(std::string_view bytes, const std::string& where, con
     return BulkFile{&kind, std::move(*table), std::move(places)};
 }
 
+namespace {
+
+/// A problem in the words of the file: a column that goes by its other name there.
+void as_named_there(Problems& problems, const BulkFile& file) {
+    for (const Column& column : file.kind->columns) {
+        const std::string name = "column " + std::string(column.name), own = "column " + std::string(column.alias);
+        const auto& header = file.table.columns;
+        if (column.alias.empty() || std::find(header.begin(), header.end(), column.name) != header.end()) continue;
+        for (Problem& problem : problems) {
+            if (problem.what.starts_with(name + ":") || problem.what.starts_with(name + " "))
+                problem.what.replace(0, name.size(), own);
+        }
+    }
+}
+
+}  // namespace
+
 Result<Described> read_row(const BulkFile& file, const CsvRow& row, const Workload& defaults) {
     const CsvCells in_file(file.table, row);
     Cells cells;
@@ -29,9 +46,10 @@ Result<Described> read_row(const BulkFile& file, const CsvRow& row, const Worklo
     Gemm* const gemm = described ? std::get_if<Gemm>(&described->work) : nullptr;
     const bool theirs = gemm != nullptr && in_file.label("source").starts_with("aiconfigurator");
     if (theirs && gemm->reuse == Reuse::Sampled) gemm->reuse = gemm->batch > 1 ? Reuse::All : Reuse::Rotated;
-    if (in_file.clean()) return described;
+    if (in_file.clean() && described) return described;
     Problems problems = in_file.problems();
     if (!described) problems.insert(problems.end(), described.problems().begin(), described.problems().end());
+    as_named_there(problems, file);
     return problems;
 }
 
