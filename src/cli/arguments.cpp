@@ -67,7 +67,9 @@ private:
         if (flag.kind == Kind::Choice) {
             const std::vector<std::string> words = split(flag.value, '|');
             if (std::find(words.begin(), words.end(), value) == words.end()) {
-                add(flag.name, seen + "is not one of its values", "use " + join_or(words));
+                const bool load = flag.name == "--phase" && value == "serve";
+                add(flag.name, seen + "is not one of its values",
+                    "use " + join_or(words) + (load ? "; `tilewright plan` and `report` take a load" : ""));
             }
         }
         if (flag.kind == Kind::Text && value.empty()) add(flag.name, "is empty", "say " + flag.name + " " + flag.value);
@@ -85,6 +87,9 @@ private:
     void check_operands(OperandCount allowed) {
         const std::size_t given = arguments_.operands.size();
         if (given < allowed.least) add("", "an operand is missing", "see --help");
+        for (const std::string& operand : arguments_.operands) {
+            if (operand.empty()) add("", "an operand is empty", "give a name or a path; see --help");
+        }
         for (std::size_t i = allowed.most; i < given; ++i) {
             add("", "'" + arguments_.operands[i] + "' is one operand too many", "leave it out; see --help");
         }

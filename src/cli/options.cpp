@@ -334,7 +334,11 @@ Result<FoundDevice> device_of(const Arguments& arguments) {
     if (path) return read_device_file(*path, profile);
     const auto name = arguments.text("--gpu");
     if (!name) return Problem{"--gpu", 0, "is missing", "say --gpu h200; `tilewright devices` lists them"};
-    return find_gpu(*name, profile);
+    Result<FoundDevice> found = find_gpu(*name, profile);
+    if (!found && (*name == "all" || name->find(',') != std::string::npos))
+        return Problem{"--gpu", 0, "'" + *name + "' is more than the one GPU that this takes",
+                       "name one; `tilewright compare SHAPE --gpu " + *name + "` sets them side by side"};
+    return found;
 }
 
 Result<Question> make_question(const Arguments& arguments, const std::string& name, const Session& session,

@@ -48,6 +48,7 @@ std::vector<std::string> nearest(std::string_view word, const std::vector<std::s
     for (const std::string& candidate : candidates) {
         int distance = edit_distance(word, candidate, limit);
         if (distance > limit && resembles(word, candidate)) distance = limit;
+        if (resembles(word, candidate) && starts_with(candidate, word)) distance = 0;  // typed as far as it was known
         if (distance <= limit) near.emplace_back(distance, candidate);
     }
     std::stable_sort(near.begin(), near.end(), [](const auto& a, const auto& b) { return a.first < b.first; });

@@ -23,6 +23,7 @@ TEST(Suggest, DistanceCountsEditsAndSwaps) {
 TEST(Suggest, NearestFirstAndNothingFarAway) {
     const std::vector<std::string> known = {"gpt3-2.7b", "gpt3-6.7b", "gpt2", "llama-7b"};
     EXPECT_EQ(nearest("gpt3-2.7", known).front(), "gpt3-2.7b");
+    EXPECT_EQ(nearest("gpt3", known).front(), "gpt3-2.7b") << "a name begun comes before one that looks like it";
     EXPECT_EQ(nearest("gtp2", known), std::vector<std::string>{"gpt2"});
     EXPECT_EQ(nearest("llama", known), std::vector<std::string>{"llama-7b"});
     EXPECT_TRUE(nearest("zzzz", known).empty());
