@@ -185,6 +185,8 @@ test("a search shows progress, finds, can be stopped, and a point loads", async 
   await page.locator("#search button.main").click();
   await page.locator("#search table").waitFor();
   const mine = await page.locator("#search .note").textContent();
+  const rows = await page.locator("#search tbody .words").allTextContents();
+  assert.equal(new Set(rows).size, rows.length, "each shape once");
   assert.match(mine, /shapes priced in .* s\. tilewright search gpt2/);
   const step = await fact(page, "Step");
   const spot = page.locator("#search .picture").first();

@@ -18,10 +18,12 @@ const load = (app: App, found: Candidate) => app.set(flags_of(found));
 
 const loss_words = ({loss}: Candidate) => (loss ? `${signed(loss.change)} (${signed(loss.low)} to ${signed(loss.high)})${loss.reaches ? "" : "; beyond the runs"}` : "not known");
 
+/// Each shape once: the best of one knob may be the best of all.
+const unlike = (list: Candidate[]) => [...new Map(list.map(each => [JSON.stringify(each.shape) + each.batch + each.tp, each])).values()];
+
 /// Speed against size or expected loss; a point on the front is one that no other beats in both.
 function front(app: App, found: Found, width: number, against: "size" | "loss"): Pointing | null {
-  const unlike = new Map([...found.candidates, ...found.parameter_front].map(each => [JSON.stringify(each.shape) + each.batch + each.tp, each]));
-  const all = [...unlike.values()].filter(each => against === "size" || each.loss?.reaches);
+  const all = unlike([...found.candidates, ...found.parameter_front]).filter(each => against === "size" || each.loss?.reaches);
   if (all.length === 0) return null;
   const across = (each: Candidate) => (against === "size" ? each.parameter_change : each.loss!.change) * 100;
   const cost = (each: Candidate) => (against === "size" ? Math.abs(across(each)) : across(each));
@@ -42,8 +44,8 @@ function front(app: App, found: Found, width: number, against: "size" | "loss"):
 }
 
 function table(app: App, found: Found): HTMLElement {
-  return h("div", {class: "scroll"}, h("table", {}, h("thead", {}, h("tr", {}, ...["", "speed", "90% interval", "step", "parameters", "expected loss (90%)", "changed"].map(name => h("th", {scope: "col"}, name)))),
-    h("tbody", {}, ...found.candidates.slice(0, 12).map(each => h("tr", {}, h("td", {}, button("Load", () => load(app, each))), h("td", {}, times(each.speedup)), h("td", {}, `${times(each.low)} – ${times(each.high)}`), h("td", {}, time(each.time_s)), h("td", {}, signed(each.parameter_change)), h("td", {class: "loss"}, loss_words(each)), h("td", {class: "words"}, each.changed.join(", ")))))));
+  return h("div", {class: "scroll"}, h("table", {}, h("thead", {}, h("tr", {}, ...["", "speed", "90% interval", "step", "parameters", "expected loss (90%)"].map(name => h("th", {scope: "col"}, name)), h("th", {scope: "col", class: "words"}, "changed"))),
+    h("tbody", {}, ...unlike(found.candidates).slice(0, 12).map(each => h("tr", {}, h("td", {}, button("Load", () => load(app, each))), h("td", {}, times(each.speedup)), h("td", {}, `${times(each.low)} – ${times(each.high)}`), h("td", {}, time(each.time_s)), h("td", {}, signed(each.parameter_change)), h("td", {class: "loss"}, loss_words(each)), h("td", {class: "words"}, each.changed.join(", ")))))));
 }
 
 export function search(app: App): HTMLElement {
