@@ -152,7 +152,9 @@ def time_picture(results, size, file):
                       (20 * math.floor(first / 20), 1.03 * last), (math.floor(20 * least) / 20, math.ceil(20 * most) / 20), False)
     ys = [i / 20 for i in range(round(20 * picture.y[0]), round(20 * picture.y[1]) + 1)]
     picture.ticks(range(picture.x[0], int(picture.x[1]) + 1, 10 if last < 100 else 20), ys, lambda y: f"{y:.2f}")
-    for name, curve, colour in zip(shown, curves, COLOURS):
+    colours = iter(COLOURS)
+    for name, curve in zip(shown, curves):
+        colour = "#222" if name == "base" else next(colours)  # the baseline is black in every picture
         picture.line(curve, colour)
         picture.points(curve, colour)
         run, seeds = groups[name][0], len({run["seed"] for run in groups[name]})
