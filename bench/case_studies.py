@@ -19,11 +19,17 @@ GOAL = 0.04  # of predicted and measured speed-up, for nine in ten
 
 INTRODUCTION = """# Case studies
 
-What the search proposes for six models on an H200, and what those shapes take there as full PyTorch training steps (bf16, fused AdamW, {batch} × {seq} tokens; where a
-model does not fit, from the steps of a quarter and of half of its layers), eagerly and with `torch.compile`. The two differ where a shape has odd sizes: eagerly an odd size takes slow kernels, while `torch.compile` copies
-operands into padded ones first, so that little is left to gain. (It decides by timing whether that pays, so what it pads must be compiled while nothing else runs: beside other processes a GPT-3 13B came out 16% slower.) A speed-up is the baseline's time over the shape's. The shapes are what the search proposed before the
-measurement; they are priced here by the profile as it is now (`bench/case_studies.py predict`), whose own proposals differ a little. They are
-[`bench/case_studies.json`](../bench/case_studies.json), the script is [`bench/train_steps.py`](../bench/train_steps.py); this page is made by `bench/case_studies.py page`.
+What the search proposes on an H200, and what those shapes take there as full PyTorch training steps: six models first, then [the ten](#the-ten) whose speed-ups count. This page is made by `bench/case_studies.py page`.
+
+| | |
+|---|---|
+| a step | bf16, fused AdamW, {batch} × {seq} tokens, eagerly or with `torch.compile` ([`bench/train_steps.py`](../bench/train_steps.py)) |
+| a model that does not fit | from the steps of a quarter and of half of its layers |
+| a speed-up | the baseline's time over the shape's |
+| the shapes | what the search proposed before the measurement ([`bench/case_studies.json`](../bench/case_studies.json)) |
+| their prices | by the profile as it is now (`bench/case_studies.py predict`), whose own proposals differ a little |
+
+Eager and compiled steps differ where a shape has odd sizes. Eagerly, an odd size takes slow kernels. `torch.compile` copies operands into padded ones first, so that little is left to gain. It decides by timing whether that pays, so what it pads must be compiled while nothing else runs: beside other processes a GPT-3 13B came out 16% slower.
 """
 
 
@@ -33,16 +39,29 @@ BATCH = 4
 HEADLINE = """
 ## The ten
 
-The speed-up that counts is the one at equal size under the guards of [quality.md](quality.md): parameters in all and outside the embeddings at most 0.25% below the baseline's, k and v no narrower, depth within half to twice. It was
-measured for ten published models, named before, on an H200 as `tilewright prove MODEL --gpu h200` runs them (eager PyTorch, 4 sequences of 2,048 tokens or as many as there are positions). *Recommended* keeps its depth unless the law of
-loss calls another one free; *soonest* is the shape that the law expects to be first at the baseline's loss under the same guards, whatever its depth. At equal size is the measured speed-up times the parameters over the baseline's. A step of gpt2 is
-bounded by the host that is assumed; such a machine's own took 0.72 of that (`tilewright measure host`), so that the GPU bounds the baseline there. The table above is older: its shapes are from the first version's guards (one percent of the parameters either way), and say how well speed-ups are predicted, not what may be promised at equal loss.
+Ten published models, named before anything was measured. The speed-up that counts is the one at equal size under the guards of [quality.md](quality.md): parameters in all and outside the embeddings at most 0.25% below the baseline's, k and v no narrower, depth within half to twice.
 
-The shapes and expected losses are what the search said when they were measured; the table after this one has what it says now. The goal was 1.10 on the median. Four of the ten (opt-1.3b, tinyllama-1.1b, qwen2.5-1.5b, llama-2-7b) have sizes that the GPU likes already and more than 300 M parameters outside the embeddings:
-what is left there is fewer and wider layers, worth 1.00 to 1.05 at equal size in the table, and the law does not call them free: it has seen heads and MLP ratios vary in models of up to 154 M, reaches twice that, and above 1 B it finds that depth pays. The soonest shapes are those that a law which allowed them would recommend.
+| word | means |
+|---|---|
+| recommended | keeps its depth, unless the law of loss calls another one free |
+| soonest | the shape that the law expects to be first at the baseline's loss under the same guards, whatever its depth: what a law that allowed it would recommend |
+| promised | the speed-up that was predicted |
+| measured | on an H200 by `tilewright prove MODEL --gpu h200`: eager PyTorch, 4 sequences of 2,048 tokens or as many as there are positions |
+| at equal size | the measured speed-up times the parameters over the baseline's |
 
-What the change does to loss was trained where a run takes minutes ([quality.md](quality.md), 75 M tokens, 16,384 words). What is recommended for pythia-410m, fewer layers with MLPs 5.25 times as wide and heads of 128, was trained at half its size: 896 x 16 as 896 x 13 with MLPs 5.4 times as wide and heads of 128 ends at -1.6% (±0.9, two seeds) in 0.93 of the time.
-With gpt2's blocks 832 x 10 with 13 heads ends at -0.3% (±0.7, three seeds), with 8 heads of 104 at -1.3% (±1.2, one seed), both in the time of the baseline, whose vocabulary is round there. In gpt2 itself that step took 17.0 ms where another of as many layers took 15.2; such hosts change their speed within seconds ([stopwatch](accuracy/stopwatch.md)).
+The goal was 1.10 on the median. Four of the ten (opt-1.3b, tinyllama-1.1b, qwen2.5-1.5b, llama-2-7b) have sizes that the GPU likes already, and more than 300 M parameters outside the embeddings. What is left there is fewer and wider layers, worth 1.00 to 1.05 at equal size in the table. The law does not call them free: it has seen heads and MLP ratios vary in models of up to 154 M, reaches twice that, and above 1 B it finds that depth pays.
+
+The shapes and expected losses are what the search said when they were measured; the last table of this page has what it says now. The table above is older. Its shapes are from the first version's guards (one percent of the parameters either way). It says how well speed-ups are predicted, not what may be promised at equal loss.
+
+A step of gpt2 is bounded by the host that is assumed. The host of the machine that measured it took 0.72 of that (`tilewright measure host`), so that the GPU bounds the baseline there. In gpt2 the step of 832 x 10 with 8 heads took 17.0 ms where another of as many layers took 15.2: such hosts change their speed within seconds ([stopwatch](accuracy/stopwatch.md)).
+
+What the change does to loss was trained where a run takes minutes ([quality.md](quality.md), 75 M tokens, 16,384 words):
+
+| recommended for | trained as | loss | seeds | time, over the baseline's |
+|---|---|---|---|---|
+| pythia-410m: fewer layers, MLPs 5.25 times as wide, heads of 128 | half its size: 896 x 13 with MLPs 5.4 times as wide and heads of 128, instead of 896 x 16 | -1.6% (±0.9) | 2 | 0.93 |
+| gpt2: 832 x 10 with 13 heads | gpt2's blocks | -0.3% (±0.7) | 3 | equal; the baseline's vocabulary is round there |
+| gpt2: 832 x 10 with 8 heads of 104 | gpt2's blocks | -1.3% (±1.2) | 1 | equal; as above |
 """
 
 
