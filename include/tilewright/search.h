@@ -102,10 +102,14 @@ struct SearchRequest {
 /// Problems name the field that is wrong.
 Result<SearchOptions> options_of(const SearchRequest& request, const Shape& baseline);
 
+/// The time of a whole step: all its micro-batches, stages and replicas.
+using WholeStep = Seconds (*)(const Shape&, const Workload&, const Pricer&);
+
 /// A GPU to be fast on and its share in the verdict.
 struct Target {
     Pricer pricer;
     double weight = 1.0;
+    WholeStep whole = nullptr;  ///< null where a micro-batch on one GPU is all of the step, which is what is walked
 };
 
 /// A change and the component that it moves most.

@@ -26,6 +26,11 @@ bool reaches_the_edge(const Shape& shape, const Shape& baseline, const SearchOpt
     return reached(Knob::Hidden, &Shape::hidden) || reached(Knob::Layers, &Shape::layers);
 }
 
+/// Null where each step is a micro-batch on one GPU.
+WholeStep whole_step_of(const std::vector<Workload>& workloads) {
+    return std::ranges::any_of(workloads, answer::is_split) ? answer::whole_step : nullptr;
+}
+
 }  // namespace
 
 Lint lint(const Question& question, LintOptions options) {
@@ -46,7 +51,7 @@ Lint lint(const Question& question, LintOptions options) {
 }
 
 Advice answer::advise(const Question& question, const Pricer& pricer, const Walk& walk, double most) {
-    Search search(question.shape, question.workload, {{pricer, 1.0}});
+    Search search(question.shape, question.workload, {{pricer, 1.0, whole_step_of({question.workload})}});
     search.coarsen(most);
     const GraphCost& step = search.baseline(0);
     Advice advice{predict(question, pricer, step), lint({question.shape, question.workload, pricer, step}),
@@ -73,9 +78,15 @@ Result<std::vector<std::string>> padding_notes(const Shape& shape, const Workloa
 }
 
 Search prepare(const SearchQuestion& asked) {
-    std::vector<Target> targets = {{asked.question.pricer(), asked.weight}};
+    std::vector<Workload> workloads{asked.question.workload};
+    for (const std::int64_t tp : asked.options.tps) {
+        workloads.push_back(asked.question.workload);
+        workloads.back().parallel.tp = tp;
+    }
+    const WholeStep whole = whole_step_of(workloads);
+    std::vector<Target> targets = {{asked.question.pricer(), asked.weight, whole}};
     for (const OtherGpu& gpu : asked.others) {
-        targets.push_back({Pricer(gpu.device, gpu.profile, asked.question.workload.clock), gpu.weight});
+        targets.push_back({Pricer(gpu.device, gpu.profile, asked.question.workload.clock), gpu.weight, whole});
     }
     return {asked.question.shape, asked.question.workload, std::move(targets), asked.options};
 }

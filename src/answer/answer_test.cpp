@@ -184,6 +184,48 @@ TEST(Search, TellsTheBaselineOnEveryGpu) {
     EXPECT_FALSE(answer.at_the_edge);
 }
 
+/// A speed-up is the ratio of two predictions, and a candidate's time is one, whatever the step is made of.
+TEST(Search, PromisesTheRatioOfTwoPredictionsHoweverManyGpusShareTheStep) {
+    SearchQuestion asked = small_search();
+    const auto hold = [&](const Workload& workload) {
+        asked.question.workload = workload;
+        const SearchAnswer answer = search(asked, prepare(asked), walk_all);
+        ASSERT_FALSE(answer.found.one_knob.empty());
+        for (const Candidate& one : answer.found.one_knob) {
+            Question other = asked.question;
+            other.shape = one.shape;
+            const Prediction predicted = predict(other);
+            EXPECT_NEAR(one.time / predicted.time, 1.0, 1e-9);
+            EXPECT_NEAR(one.speedup, answer.baseline.time / predicted.time, 1e-9);
+            EXPECT_LE(one.low, one.speedup);
+            EXPECT_GE(one.high, one.speedup);
+        }
+    };
+    Workload workload;
+    hold(workload);
+    workload.micro_batches = 8;
+    hold(workload);
+    workload.parallel = {.tp = 2, .pp = 2, .dp = 4};
+    hold(workload);
+    workload.parallel.zero_stage = 3;
+    hold(workload);
+    workload = in_phase({}, Phase::Decode);
+    workload.parallel.pp = 2;
+    hold(workload);
+}
+
+TEST(Search, ABudgetOfTimeIsForTheWholeStep) {
+    SearchQuestion asked = small_search();
+    asked.options.budget.time = predict(asked.question).time * 1.05;
+    asked.options.axis(Knob::Vocab) = {.fixed = false, .low = 50257, .high = 60000, .step = 64, .values = {}};
+    const std::int64_t alone = search(asked, prepare(asked), walk_all).found.best()->params;
+    asked.question.workload.micro_batches = 8;
+    asked.options.budget.time = predict(asked.question).time * 1.05;
+    const SearchAnswer answer = search(asked, prepare(asked), walk_all);
+    EXPECT_NEAR(static_cast<double>(answer.found.best()->params) / static_cast<double>(alone), 1.0, 0.02);
+    EXPECT_LE(answer.found.best()->time / *asked.options.budget.time, 1.005);
+}
+
 TEST(Search, ACoarserWalkSaysSo) {
     SearchQuestion asked = small_search();
     asked.options.axis(Knob::Ffn).fixed = false;

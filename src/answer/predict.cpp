@@ -66,13 +66,6 @@ Prediction prediction_of(const Question& question, const Pricer& pricer) {
     return prediction;
 }
 
-/// Whether there is more to the step than one GPU's kernels of one micro-batch.
-bool is_split(const Workload& workload) {
-    if (workload.parallel.pp > 1) return true;
-    const bool many = gpu_count(workload.parallel) > 1 || workload.micro_batches > 1;
-    return many && workload.phase == Phase::Train && !workload.forward_only;
-}
-
 constexpr double idle_of_host_bound = 0.1;
 
 /// The step on both clocks. A layer is what the GPU computes. Where GPUs or micro-batches share the step, its
@@ -121,10 +114,21 @@ Prediction finished(Prediction prediction, const Pricer& pricer) {
 
 }  // namespace
 
+bool answer::is_split(const Workload& workload) {
+    if (workload.parallel.pp > 1) return true;
+    const bool many = gpu_count(workload.parallel) > 1 || workload.micro_batches > 1;
+    return many && workload.phase == Phase::Train && !workload.forward_only;
+}
+
+Seconds answer::whole_step(const Shape& shape, const Workload& workload, const Pricer& pricer) {
+    if (is_split(workload)) return price_step(shape, workload, pricer).time + scheduler_wait(workload);
+    return step_time(price(lower(shape, workload), pricer), shape, workload).timeline.time;
+}
+
 Prediction answer::predict(const Question& question, const Pricer& pricer, GraphCost step) {
     Prediction prediction = prediction_of(question, pricer);
     prediction.kernels = std::move(step);
-    if (is_split(question.workload)) prediction.split = price_step(question.shape, question.workload, pricer);
+    if (answer::is_split(question.workload)) prediction.split = price_step(question.shape, question.workload, pricer);
     prediction = finished(std::move(prediction), pricer);
     if (prediction.host_bound) prediction.remedies = answer::host_remedies(question, pricer, prediction);
     return prediction;

@@ -97,6 +97,7 @@ std::string_view kind_of_best(const SearchResult& found) {
 
 /// Whether another host than the one assumed makes another speed-up.
 bool host_matters(const Candidate& one) { return std::abs(one.expected / one.speedup - 1.0) > 1e-3; }
+constexpr std::string_view by_part = ", by one micro-batch on one GPU";  ///< which is what is walked
 constexpr std::string_view on_the_mean = ", on the mean of faster and slower hosts than the one shown";
 
 std::string coverage_text(const SearchAnswer& answer) {
@@ -112,8 +113,9 @@ std::string coverage_text(const SearchAnswer& answer) {
                                       : found.objective == Objective::Loss
                                           ? "soonest at the baseline's loss, under the model and the law"
                                           : "the fastest under the model";
-        return fmt::format("All {} shapes of the space were priced: the first of \"{}\" is {}{}{}.", priced,
-                           kind_of_best(found), best, host_matters(*found.best()) ? on_the_mean : "",
+        return fmt::format("All {} shapes of the space were priced{}: the first of \"{}\" is {}{}{}.", priced,
+                           answer.baseline.split ? by_part : "", kind_of_best(found), best,
+                           host_matters(*found.best()) ? on_the_mean : "",
                            answer.options.exact || budget.time || budget.memory
                                ? ""
                                : ", round sizes preferred where they cost no more than 0.3%");

@@ -37,6 +37,7 @@ AnySpace any_space() {
     any.workload.parallel.tp = *rc::gen::element<std::int64_t>(1, 1, 2, 3);
     any.workload.parallel.pp = *rc::gen::element<std::int64_t>(1, 1, 2);
     any.workload.parallel.dp = *rc::gen::element<std::int64_t>(1, 8);
+    any.workload.micro_batches = *rc::gen::element<std::int64_t>(1, 1, 4);
     any.workload.clock = *rc::gen::element(Clock::Sustained, Clock::Burst);
     if (*rc::gen::inRange(0, 3) == 0) {
         any.shape.experts = Experts{.count = *rc::gen::element<std::int64_t>(4, 8),

@@ -84,10 +84,10 @@ struct Launched {
     double count;
 };
 
-std::vector<Launched> launches(const GraphCost& step, double scale) {
+std::vector<Launched> launches(const Priced& of, std::size_t target) {
     std::vector<Launched> found;
-    for (const PricedOp& priced : step.ops) {
-        const double count = static_cast<double>(priced.op.count) * (priced.op.pass == Pass::Update ? 1.0 : scale);
+    for (const PricedOp& priced : of.steps[target].ops) {
+        const double count = static_cast<double>(priced.op.count) * of.times(priced.op);
         const auto known = std::find_if(found.begin(), found.end(),
                                         [&](const Launched& other) { return other.op->work == priced.op.work; });
         if (known == found.end()) {
@@ -118,13 +118,14 @@ Surplus surplus(const std::vector<Launched>& of, const std::vector<Launched>& ov
     return sum;
 }
 
-double total(const GraphCost& step, double scale) {
+double total(const Priced& of, std::size_t target) {
     double sum = 0.0;
-    for (const PricedOp& priced : step.ops) sum += priced.total.value * (priced.op.pass == Pass::Update ? 1.0 : scale);
+    for (const PricedOp& priced : of.steps[target].ops) sum += priced.total.value * of.times(priced.op);
     return sum;
 }
 
-/// The score with its interval; weights add up to one. The same host issues both steps, fast or slow.
+/// The score with its interval; weights add up to one. The same host issues both steps, fast or slow. Where a step is
+/// more than a micro-batch on one GPU, what is around it (stages, replicas, accumulation) moves all of it alike.
 struct Score {
     double value = 0.0, low = 0.0, high = 0.0;
     double expected = 0.0;  ///< on the mean of hosts
@@ -136,7 +137,7 @@ Score score(std::span<const Target> targets, const Priced& baseline, const Price
     for (const Target& target : targets) weights += target.weight;
     Score sum;
     for (std::size_t t = 0; t < targets.size(); ++t) {
-        const auto before = launches(baseline.steps[t], 1.0), after = launches(other.steps[t], other.scale);
+        const auto before = launches(baseline, t), after = launches(other, t);
         const Surplus gone = surplus(before, after), come = surplus(after, before);
         const double share = targets[t].weight / weights;
         const double base = baseline.time(t), time = other.time(t);
@@ -146,28 +147,28 @@ Score score(std::span<const Target> targets, const Priced& baseline, const Price
             return std::exp(std::hypot(std::log(other.time(t, 1.0, come_by) / time),
                                        std::log(baseline.time(t, 1.0, gone_by) / base)));
         };
-        sum.value += share * (time / base);
-        sum.by_target.push_back(time / base);
+        const double around = other.whole.empty() ? 1.0 : other.whole_time(t) / baseline.whole_time(t) / (time / base);
+        sum.value += share * around * (time / base);
+        sum.by_target.push_back(around * (time / base));
         double high = time / base * off(come.above, -gone.below), low = time / base / off(-come.below, gone.above);
         for (const auto& [pace, hosts] : walk::paces(other.workload)) {
             const double ratio = other.time(t, pace) / baseline.time(t, pace);
             low = std::min(low, ratio);
             high = std::max(high, ratio);
-            sum.expected += share * hosts * ratio;
+            sum.expected += share * around * hosts * ratio;
         }
-        sum.high += share * high;
-        sum.low += share * low;
+        sum.high += share * around * high;
+        sum.low += share * around * low;
     }
     return sum;
 }
 
 using Times = std::array<double, names<Component>.size()>;
 
-Times by_component(const GraphCost& step, double scale) {
+Times by_component(const Priced& of) {
     Times times{};
-    for (const PricedOp& priced : step.ops) {
-        times.at(static_cast<std::size_t>(priced.op.component)) +=
-            priced.total.value * (priced.op.pass == Pass::Update ? 1.0 : scale);
+    for (const PricedOp& priced : of.steps.front().ops) {
+        times.at(static_cast<std::size_t>(priced.op.component)) += priced.total.value * of.times(priced.op);
     }
     return times;
 }
@@ -232,7 +233,17 @@ Shape turned_up_to(const Shape& from, const Shape& to, std::size_t last) {
 }  // namespace
 
 double Priced::time(std::size_t target, double pace, double more) const {
-    return (steady_time({total(steps[target], scale) + more}, host * scale * pace) + waits * scale).value;
+    return (steady_time({total(*this, target) + more}, host * scale * pace) + waits * scale).value;
+}
+
+double Priced::times(const Op& op) const { return op.pass == Pass::Update ? walk::update_share(workload) : scale; }
+
+double Priced::whole_time(std::size_t target) const {
+    double update = 0.0;
+    for (const PricedOp& priced : steps[target].ops) {
+        if (priced.op.pass == Pass::Update) update += priced.total.value;
+    }
+    return whole[target].value * scale - update * (scale - 1.0);
 }
 
 void add_loss(const LossLaw& law, Objective objective, Candidate& found) {
@@ -261,7 +272,10 @@ Priced priced(std::span<const Target> targets, const Shape& shape, const space::
     const double layers = static_cast<double>(ceil_div(shape.layers, variant.workload.parallel.pp));
     Priced result{shape, variant.workload, variant.scale, {}, host_load(graph, shape, variant.workload).of(layers)};
     result.waits = scheduler_wait(variant.workload);
-    for (const Target& target : targets) result.steps.push_back(price(graph, target.pricer));
+    for (const Target& target : targets) {
+        result.steps.push_back(price(graph, target.pricer));
+        if (target.whole != nullptr) result.whole.push_back(target.whole(shape, variant.workload, target.pricer));
+    }
     return result;
 }
 
@@ -279,7 +293,8 @@ Candidate compare(std::span<const Target> targets, const Priced& baseline, const
     Candidate result;
     result.shape = other.shape;
     result.workload = other.workload;
-    result.time = steady_time(other.steps.front().sum.time, other.host) + other.waits;
+    result.time =
+        other.whole.empty() ? steady_time(other.steps.front().sum.time, other.host) + other.waits : other.whole.front();
     result.speedup = 1.0 / found.value;
     result.low = 1.0 / found.high;
     result.high = 1.0 / found.low;
@@ -306,7 +321,7 @@ std::vector<Cause> causes(std::span<const Target> targets, const Priced& baselin
         if (change.empty()) return;
         const bool last = shape == other.shape && variant.workload == other.workload;
         to = last ? other : priced(targets.first(1), shape, variant);
-        found.push_back(cause_of(change, by_component(from.steps[0], from.scale), by_component(to.steps[0], to.scale)));
+        found.push_back(cause_of(change, by_component(from), by_component(to)));
         from = to;
     };
     const space::Variant as_before{baseline.workload, baseline.shape.mlp, baseline.shape.block, 0, 1.0};

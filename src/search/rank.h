@@ -11,12 +11,17 @@ struct Priced {
     Workload workload;
     double scale = 1.0;  ///< of its step time, at the baseline's tokens and GPUs
     std::vector<GraphCost> steps;
-    Seconds host;     ///< that issuing the step takes
-    Seconds waits{};  ///< of the GPU for an engine's scheduler
+    Seconds host;                  ///< that issuing the step takes
+    Seconds waits{};               ///< of the GPU for an engine's scheduler
+    std::vector<Seconds> whole{};  ///< the step by target, where it is more than a micro-batch on one GPU
 
     /// The step on a target in closed form, at the baseline's tokens and GPUs, with a host of some pace and kernels
     /// that take so many seconds more.
     double time(std::size_t target, double pace = 1.0, double more = 0.0) const;
+    /// How often an op's launches count, at the baseline's tokens and GPUs: of an update those of a micro-batch.
+    double times(const Op& op) const;
+    /// The whole step at the baseline's tokens and GPUs.
+    double whole_time(std::size_t target) const;
 };
 
 Priced priced(std::span<const Target> targets, const Shape& shape, const space::Variant& variant);

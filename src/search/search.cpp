@@ -58,6 +58,7 @@ struct Search::State {
         const LossLaw law(shape);
         if (law.known()) setting.law = law;
         setting.objective = objective_of(options, workload, law);
+        if (!baseline.whole.empty()) setting.whole_over_part = baseline.whole_time(0) / baseline.time(0);
     }
 
     Candidate candidate(const ScoredShape& point) const;
@@ -76,7 +77,8 @@ Candidate Search::State::candidate(const ScoredShape& point) const {
     shape.source = baseline.shape.source;
     const rank::Priced other = rank::priced(targets, shape, variant);
     Candidate found = rank::compare(targets, baseline, other);
-    [[maybe_unused]] const bool by_time = !space.options().budget.time && !space.options().budget.memory;
+    [[maybe_unused]] const bool by_time =
+        !space.options().budget.time && !space.options().budget.memory && other.whole.empty();
     assert(!by_time || std::abs(found.expected * point.time - 1.0) < 1e-9);  // the tables are the plain path
     assert(!by_time || point.time * walk::factor(setting, shape) / point.score < 1.0 + 1e-9);
     rank::add_loss(setting.law.value_or(LossLaw(baseline.shape)), setting.objective, found);

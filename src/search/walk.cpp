@@ -53,6 +53,7 @@ public:
         bin_scale_ = static_cast<double>(Kept::bins) /
                      (equal_size ? std::max({1e-9, 1.0 - params.low / own, params.high / own - 1.0}) : 1.0);
         waits_ = slice.variant.scale * scheduler_wait(slice.variant.workload).value;
+        update_share_ = update_share(slice.variant.workload);
     }
 
     Kept run() {
@@ -104,6 +105,7 @@ private:
     bool largest_;                 ///< the score is the size, and time or memory are limited
     double bin_scale_;             ///< bins per relative change of the parameter count
     double waits_;                 ///< seconds of the step in which the GPU waits for an engine's scheduler
+    double update_share_;
 };
 
 /// The law is a sum over traits, so that each is asked by itself.
@@ -171,7 +173,7 @@ void Walker::visit(std::size_t set, std::int64_t layers, std::size_t words) {
     const double least = s.update_bytes + s.local * tables_.widths().update_bytes[s.range.first];
     for (std::size_t t = 0; t < setting_.targets.size(); ++t) {
         s.sums.push_back(at(rest_->sums[t]) + tables_.words().sums[t][words]);
-        s.least_update.push_back(tables_.update_time(t, least));
+        s.least_update.push_back(update_share_ * tables_.update_time(t, least));
     }
     s.point.variant = slice_.variant_index;
     s.point.turned = heads.turned | slice_.variant.turned;
@@ -250,7 +252,7 @@ double Walker::exact(const Segment& s, std::size_t width) const {
     for (std::size_t t = 0; t < s.sums.size(); ++t) {
         const Sums mix = s.sums[t] + s.local * tables_.widths().sums[t][width];
         const double time = settled_time(setting_.targets[t].pricer, mix);
-        const double busy = slice_.variant.scale * time + tables_.update_time(t, bytes);
+        const double busy = slice_.variant.scale * time + update_share_ * tables_.update_time(t, bytes);
         sum += setting_.relative(t, busy, s.host, waits_);
     }
     return sum;
@@ -270,7 +272,7 @@ bool Walker::affordable(const Segment& s, std::size_t width, double bar, ScoredS
     point.raw = point.score = space_.baseline_params() / params;
     if (point.score >= bar) return false;
     if (!options_.budget.time) return true;
-    const double limit = setting_.relative(0, options_.budget.time->value, 0.0, 0.0);
+    const double limit = setting_.relative(0, options_.budget.time->value / setting_.whole_over_part, 0.0, 0.0);
     return bound(s, width, false) <= limit && exact(s, width) <= limit;
 }
 
@@ -385,7 +387,8 @@ double relative_time(const Setting& setting, const Shape& shape, const space::Va
         for (const PricedOp& priced : step.ops) {
             if (priced.op.pass == Pass::Update) update += priced.total.value;
         }
-        sum += setting.relative(t, variant.scale * (step.sum.time.value - update) + update, host, waits);
+        const double busy = variant.scale * (step.sum.time.value - update) + update_share(variant.workload) * update;
+        sum += setting.relative(t, busy, host, waits);
     }
     return sum;
 }

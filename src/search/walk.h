@@ -31,6 +31,7 @@ struct Setting {
     double baseline_flops = 0.0;   ///< per token
     std::optional<LossLaw> law{};  ///< where it knows the baseline
     Objective objective = Objective::Step;
+    double whole_over_part = 1.0;  ///< the baseline's whole step over what is walked of it, on the first target
 
     /// A target's part of a shape's relative time, by the seconds of its kernels, its host and an engine's scheduler.
     double relative(std::size_t target, double busy, double host, double waits) const {
@@ -49,6 +50,14 @@ bool keeps_depth(const Setting& setting, const Shape& shape, std::uint32_t turne
 
 /// What a shape's time is multiplied by in its score: tokens to the baseline's loss, and the charge on sizes.
 double factor(const Setting& setting, const Shape& shape);
+
+/// How much of an update falls on each micro-batch: a step has one update and all its micro-batches, or with pipeline
+/// stages the time of more, in which these fill and drain.
+inline double update_share(const Workload& workload) {
+    const Parallelism& parallel = workload.parallel;
+    const double filling = static_cast<double>(parallel.pp - 1) / static_cast<double>(parallel.virtual_stages);
+    return 1.0 / (static_cast<double>(workload.micro_batches) + filling);
+}
 
 /// The step of any shape over the baseline's, on the mean of hosts, by the plain path.
 double relative_time(const Setting& setting, const Shape& shape, const space::Variant& variant);
