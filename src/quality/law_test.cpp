@@ -52,6 +52,24 @@ TEST(LossLaw, FewerParametersCostLossAndTokens) {
     EXPECT_FALSE(found.free());
 }
 
+/// At 20 tokens per parameter a percent of either is worth about a percent of the other (Hoffmann et al. 2022), however
+/// large the model.
+TEST(LossLaw, APercentOfSizeIsWorthAboutAPercentOfTokens) {
+    for (const std::int64_t hidden : {768, 2048, 4096, 16384}) {
+        Shape shape = small();
+        shape.hidden = hidden;
+        shape.layers = hidden / 64;
+        shape.heads = shape.kv_heads = hidden / 64;
+        shape.ffn = 4 * hidden;
+        const LossLaw law(shape);
+        LossTraits more = law.baseline();
+        more.params *= 1.01;
+        const double spared = 1.0 - law.tokens(law.log_change(more));
+        EXPECT_GT(spared, 0.005) << hidden;
+        EXPECT_LT(spared, 0.0125) << hidden;
+    }
+}
+
 TEST(LossLaw, IsWiderFarFromTheRuns) {
     Shape deeper = small();
     deeper.layers = 16;
