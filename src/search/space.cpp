@@ -174,19 +174,22 @@ void Space::set_variants() {
     if (baseline_.experts && !options_.axis(Knob::Ffn).fixed) add_experts();
 }
 
-/// From half to twice as many experts, of which a token visits about the same share, beside shared ones of none, one or
-/// two times their width: the guards on the parameters in all and on those a token visits decide which remain.
+/// From half to twice as many experts, by eighths where those are dealt out to 8 GPUs, of which a token visits about
+/// the same share, beside shared ones of none to four times their width: the guards on the parameters in all and on
+/// those a token visits decide which remain.
 void Space::add_experts() {
     constexpr double most_apart = 1.5;  // share of the experts visited, over the baseline's
     const Experts own = *baseline_.experts;
     const double share = static_cast<double>(own.active) / static_cast<double>(own.count);
     const std::vector<Variant> plain = variants_;
-    for (const std::int64_t quarters : {2, 3, 4, 6, 8}) {  // Kimi K2 has three halves of DeepSeek-V3's
-        const std::int64_t count = own.count * quarters / 4;
+    for (const std::int64_t eighths : {4, 5, 6, 7, 8, 9, 10, 12, 14, 16}) {  // Kimi K2 has 12 of DeepSeek-V3's 8
+        const std::int64_t count = own.count * eighths / 8;
+        const bool simple = eighths % 4 == 0 || eighths == 6;
+        if (!simple && (count % 8 != 0 || own.count * eighths % 8 != 0)) continue;
         for (std::int64_t active = 1; active <= std::min(count, 2 * own.active + 1); ++active) {
             const double apart = static_cast<double>(active) / static_cast<double>(count) / share;
             if (apart > most_apart || apart < 1.0 / most_apart) continue;
-            for (const std::int64_t times : {-1, 0, 1, 2}) {
+            for (const std::int64_t times : {-1, 0, 1, 2, 3, 4}) {
                 Experts other = own;
                 other.count = count;
                 other.active = active;
