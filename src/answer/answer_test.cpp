@@ -248,6 +248,30 @@ TEST(Search, OnlyTensorParallelismMayLeaveARest) {
     EXPECT_FALSE(padding_notes(shape, workload));
 }
 
+/// Each of them changes what a step does, and the program does not.
+TEST(Prove, RefusesWhatTheProgramDoesNotDo) {
+    SearchQuestion plain{about(gpt2()), 1.0, {}, {}};
+    plain.question.workload.seq = 1024;
+    EXPECT_TRUE(cannot_prove(plain).empty());
+    const auto refused = [&](auto&& change) {
+        SearchQuestion asked = plain;
+        change(asked);
+        const Problems problems = cannot_prove(asked);
+        return problems.size() == 1 ? problems[0].where : "";
+    };
+    const auto of = [&](auto&& change) {
+        return refused([&](SearchQuestion& asked) { change(asked.question.workload); });
+    };
+    EXPECT_EQ(of([](Workload& w) { w.micro_batches = 4; }), "micro_batches");
+    EXPECT_EQ(of([](Workload& w) { w.recompute = Recompute::Full; }), "recompute");
+    EXPECT_EQ(of([](Workload& w) { w.master = MasterWeights::Fp32; }), "master");
+    EXPECT_EQ(of([](Workload& w) { w.attention = AttentionBackend::Unfused; }), "attention");
+    EXPECT_EQ(of([](Workload& w) { w.kv_len = 512; }), "kv_len");
+    EXPECT_EQ(of([](Workload& w) { w.seq = 2048; }), "seq");
+    EXPECT_EQ(refused([](SearchQuestion& asked) { asked.options.tps = {1, 2}; }), "tp");
+    EXPECT_EQ(refused([](SearchQuestion& asked) { asked.question.shape.sinks = true; }), "shape");
+}
+
 TEST(Plan, BudgetAndMoneyAreThoseOfTheBestPlan) {
     PlanQuestion asked{about(gpt2()), {}, 1e9, 2.0, "eight of them"};
     asked.space.gpus = 8;

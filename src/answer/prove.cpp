@@ -42,10 +42,22 @@ Problems cannot_prove(const SearchQuestion& asked) {
     refuse(parallel.tp * parallel.pp * parallel.cp * parallel.dp * parallel.ep > 1, "tp", "the program runs on one GPU",
            "leave tp, pp, cp, dp and ep out");
     refuse(!asked.others.empty(), "gpu", "several GPUs are given", "give the one that the program will run on");
+    refuse(!asked.options.tps.empty(), "tp", "the program runs on one GPU", "leave the list out");
     refuse(workload.precision != Precision::Bf16, "precision", "the program computes in bf16", "leave --precision out");
+    refuse(workload.micro_batches > 1, "micro_batches", "a step of the program is one micro-batch",
+           "leave --micro-batches out");
+    refuse(workload.recompute != Recompute::None, "recompute", "the program computes nothing again",
+           "leave --recompute out");
+    refuse(workload.master != MasterWeights::None, "master", "the program's optimizer has no copy of the parameters",
+           "leave --master out");
+    refuse(workload.attention != AttentionBackend::Auto, "attention", "the program leaves the choice to PyTorch",
+           "leave --attention out");
+    refuse(workload.kv_len > 0, "kv_len", "the program attends to its own tokens", "leave --kv-len out");
+    refuse(missing_positions(shape, workload) > 0, "seq", "the shape has learned positions for fewer tokens",
+           "say --seq, or --position-rows");
     const std::string parts = not_written(shape, workload.seq);
-    refuse(!parts.empty(), "shape", ("has " + parts + ", which the program has not").c_str(),
-           "prove a dense decoder without them");
+    refuse(!parts.empty(), "shape", ("prove cannot write " + parts).c_str(),
+           "give it a dense decoder that has none of that");
     return found;
 }
 

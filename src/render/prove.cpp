@@ -253,8 +253,8 @@ std::string prove_text(const Proof& proof, const std::string& path, const Style&
     if (path.empty()) return out;
     out += "\n";
     append_paragraph(
-        out, fmt::format("Written: {}. No GPU was found here; where there is one, with torch: python3 {}", path, path),
-        2, style);
+        out, fmt::format("Written: {}, and not run. On a machine with the GPU and torch: python3 {}", path, path), 2,
+        style);
     return out;
 }
 
