@@ -26,6 +26,30 @@ bool reaches_the_edge(const Shape& shape, const Shape& baseline, const SearchOpt
     return reached(Knob::Hidden, &Shape::hidden) || reached(Knob::Layers, &Shape::layers);
 }
 
+/// Where GPUs or micro-batches share the step, the rules see a micro-batch on one GPU: what they say is told of the
+/// whole step, in which the GPU is busy so much longer. A fix that leaves the work alone is priced in it.
+void tell_of_whole_step(std::vector<Finding>& findings, const Prediction& step, const Pricer& pricer) {
+    if (!step.split) return;
+    const auto busy = [](const Step& whole) { return whole.time - whole.term(StepTerm::Host).exposed; };
+    const double times = busy(*step.split) / step.kernels.sum.time;
+    for (Finding& finding : findings) {
+        finding.cost = finding.cost * times;
+        for (Fix& fix : finding.fixes) {
+            Shape shape = step.shape;
+            Workload workload = step.workload;
+            apply(fix, shape, workload);
+            fix.removes = fix.removes * times;
+            fix.gain = fix.gain * times;
+            if (finding.severity == Severity::Error) continue;
+            const Step whole = price_step(shape, workload, pricer);
+            fix.step = whole.time;
+            if (!fix.other_work) fix.gain = busy(*step.split) - busy(whole);
+        }
+        if (finding.severity == Severity::Error) continue;
+        std::erase_if(finding.fixes, [](const Fix& fix) { return fix.gain.value <= 0.0; });
+    }
+}
+
 /// Null where each step is a micro-batch on one GPU.
 WholeStep whole_step_of(const std::vector<Workload>& workloads) {
     return std::ranges::any_of(workloads, answer::is_split) ? answer::whole_step : nullptr;
@@ -45,6 +69,7 @@ Lint lint(const Question& question, LintOptions options) {
     if (runs) found.prediction = answer::predict(question, pricer, step);
     found.min_cost = options.min_cost;
     found.findings = lint({question.shape, question.workload, pricer, step}, options);
+    if (found.prediction) tell_of_whole_step(found.findings, *found.prediction, pricer);
     found.recommended = best_fix(found.findings);
     found.used = question.used;
     return found;
@@ -56,6 +81,7 @@ Advice answer::advise(const Question& question, const Pricer& pricer, const Walk
     const GraphCost& step = search.baseline(0);
     Advice advice{predict(question, pricer, step), lint({question.shape, question.workload, pricer, step}),
                   walk(search)};
+    tell_of_whole_step(advice.findings, advice.prediction, pricer);
     if (search.coarsened()) advice.found.exhaustive = false;
     return advice;
 }

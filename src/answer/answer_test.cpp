@@ -161,6 +161,31 @@ TEST(Lint, NeverRecommendsFewerWords) {
     for (std::size_t i = 0; i < alone.size(); ++i) EXPECT_EQ(found.findings[i].cost, alone[i].cost);
 }
 
+/// Rules see one micro-batch on one GPU; what is told of them is of the whole step.
+TEST(Lint, CostsAndGainsAreOfTheWholeStep) {
+    Question question = about(gpt2());
+    question.workload.seq = 1024;
+    question.workload.parallel = {.pp = 2, .dp = 4};
+    question.workload.micro_batches = 8;
+    const Lint found = lint(question);
+    ASSERT_TRUE(found.prediction && !found.findings.empty());
+    for (const Finding& finding : found.findings) {
+        if (finding.code != "TW023") {
+            EXPECT_NEAR(finding.cost / found.prediction->gpu_busy, finding.share, 1e-9) << finding.rule;
+        }
+        for (const Fix& fix : finding.fixes) {
+            Question fixed = question;
+            apply(fix, fixed.shape, fixed.workload);
+            const Prediction after = predict(fixed);
+            EXPECT_NEAR(fix.step / after.time, 1.0, 1e-9) << fix.dimension;
+            if (fix.other_work) continue;
+            EXPECT_NEAR(fix.gain.value, (found.prediction->gpu_busy - after.gpu_busy).value, 1e-9) << fix.dimension;
+        }
+    }
+    ASSERT_TRUE(found.recommended);
+    EXPECT_EQ(found.recommended->dimension, "vocab");
+}
+
 TEST(Lint, WhatCannotRunHasNoStep) {
     Question question = about(gpt2());
     question.workload.parallel.tp = 5;

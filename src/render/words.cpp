@@ -15,7 +15,8 @@
 namespace tilewright::render {
 namespace {
 
-std::string parallel_text(const Parallelism& parallel) {
+std::string parallel_text(const Workload& workload) {
+    const Parallelism& parallel = workload.parallel;
     std::string text;
     const auto add = [&](const char* name, std::int64_t ways) {
         if (ways > 1) text += fmt::format(", {} {}", name, ways);
@@ -27,6 +28,7 @@ std::string parallel_text(const Parallelism& parallel) {
     add("ep", parallel.ep);
     if (parallel.etp > 0) text += fmt::format(", etp {}", parallel.etp);
     if (parallel.zero_stage > 0) text += fmt::format(", ZeRO {}", parallel.zero_stage);
+    if (workload.micro_batches > 1) text += fmt::format(", {} micro-batches", workload.micro_batches);
     return text;
 }
 
@@ -167,7 +169,7 @@ std::string workload_text(const Workload& workload) {
     return fmt::format("{}{}, {}, {}, {}, attention {}, {} clock{}", name_of(workload.phase),
                        workload.forward_only ? " forward" : "", length_text(workload), formats_text(workload),
                        name_of(workload.runtime), name_of(workload.attention), name_of(workload.clock),
-                       parallel_text(workload.parallel));
+                       parallel_text(workload));
 }
 
 std::string evidence_text(Evidence evidence) { return fmt::format("{} ({})", name_of(evidence), meaning(evidence)); }
