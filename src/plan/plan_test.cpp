@@ -132,6 +132,23 @@ TEST(Step, HidesWhatTheOverlapAllows) {
     }
 }
 
+/// Four stages of three stretches: after the last stretch's gradients come two turns of four micro-batches and a third
+/// of one, where a plain stage has one micro-batch.
+TEST(Step, VirtualStagesReduceGradientsBesideTheTurnsThatAreLeft) {
+    Workload work;
+    work.parallel = {.pp = 4, .dp = 64, .zero_stage = 1};
+    work.micro_batches = 16;
+    work.batch = 1;
+    work.seq = 64;  // too short to hide all
+    const Step plain = price_step(small_gpt(), work, pricer());
+    work.parallel.virtual_stages = 3;
+    const Step interleaved = price_step(small_gpt(), work, pricer());
+    for (StepTerm term : {StepTerm::GradientReduction, StepTerm::ParameterGather}) {
+        ASSERT_GT(interleaved.term(term).exposed.value, 0.0);
+        EXPECT_NEAR(interleaved.term(term).hidden / plain.term(term).hidden, 3.0, 1e-9);
+    }
+}
+
 Shape small_experts() {
     Shape shape = small_gpt();
     shape.experts = Experts{.count = 64, .active = 4, .ffn = 2048};

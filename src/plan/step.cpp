@@ -121,17 +121,27 @@ private:
     double backward_window() const { return (pieces_.backward + again_).compute * share_; }
     double forward_window() const { return pieces_.forward.compute * share_; }
 
+    /// Micro-batches that pass between the first layers' gradients of a step and the last ones'. Virtual stages take
+    /// turns with as many micro-batches as there are stages, and all but one of them are done when the last begins
+    /// (Megatron Core, `forward_backward_pipelining_with_interleaving`). Parameters are needed in the same turns.
+    double in_turns() const {
+        const double stretches = static_cast<double>(parallel_.virtual_stages);
+        const double turn = std::min(micro_batches_, static_cast<double>(parallel_.pp));
+        return ((stretches - 1.0) * turn + 1.0) / stretches;
+    }
+
     /// Gradients reduced in the last backward pass, or with ZeRO 2 in every one, which has no room to keep them.
     void replicas_once() {
         const bool sharded = parallel_.zero_stage > 0;
         const double times = parallel_.zero_stage == 2 ? micro_batches_ : 1.0;
         const double reduced =
             moved(sharded ? CollectiveKind::ReduceScatter : CollectiveKind::AllReduce, gradient_bytes());
-        add_beside(StepTerm::GradientReduction, times * reduced, times * backward_window(), times * stage_layers_);
+        const double passes = parallel_.zero_stage == 2 ? micro_batches_ : in_turns();
+        add_beside(StepTerm::GradientReduction, times * reduced, passes * backward_window(), times * stage_layers_);
         if (parallel_.zero_stage == 2) add(StepTerm::Accumulation, times * time_of(made_ready()));
         if (!sharded) return;
-        add_beside(StepTerm::ParameterGather, moved(CollectiveKind::AllGather, element()), forward_window(),
-                   stage_layers_);
+        add_beside(StepTerm::ParameterGather, moved(CollectiveKind::AllGather, element()),
+                   in_turns() * forward_window(), stage_layers_);
     }
 
     /// ZeRO 3: every layer is gathered before it runs, in both passes, while the one before it computes.
