@@ -145,6 +145,11 @@ enum class OwnSums {
     SmallOneShot,  ///< nor one of more than 1 MB over four GPUs, of 500 KB over more
 };
 
+/// What a collective of tensor ranks runs beside: the product that reads what it gathers or makes what it scatters, of
+/// which the ranks do a part at a time (Userbuffers of Transformer Engine, asynchronous tensor parallelism of PyTorch);
+/// or a product of the same gradient that does not wait for it.
+enum class Alongside : std::uint8_t { Nothing, Chunks, Product };
+
 struct Collective {
     CollectiveKind kind = CollectiveKind::AllReduce;
     Bytes bytes;  ///< of the full tensor, as nccl-tests counts it
@@ -154,7 +159,8 @@ struct Collective {
     bool direct = false;      ///< by a serving engine's own all-reduce kernel where that is faster than the library
     bool eager = false;       ///< with `direct`: launched outside a graph, through a copy into the engine's buffer
     bool vllm = false;        ///< with `direct`: vLLM's kernel
-    OwnSums own_sums = OwnSums::Any;  ///< with `direct`
+    OwnSums own_sums = OwnSums::Any;           ///< with `direct`
+    Alongside alongside = Alongside::Nothing;  ///< a gather: the products after it; a sum: the one before it
 
     friend bool operator==(const Collective&, const Collective&) = default;
 };

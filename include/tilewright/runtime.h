@@ -141,6 +141,7 @@ struct RuntimeTraits {
     bool weights_by_input = false;     ///< stored [in, out]: the layouts of products change places
     bool dropout = false;              ///< drops what a half adds to the stream, in training, unless told not to
     bool deepep = false;               ///< in training, tokens go to their experts by DeepEP, else by an all-to-all
+    bool asynchronous = false;         ///< tensor ranks exchange a gradient beside the products that do not need it
     bool gathers_experts = false;      ///< decode copies the weights of each token's experts, then multiplies
     Logits logits = Logits::All;       ///< of a prompt
     AttentionForm attention = AttentionForm::Fused;

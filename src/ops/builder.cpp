@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace tilewright::lowering {
 
@@ -156,6 +157,7 @@ void Builder::linear(const Linear& l) {
     backward(
         gemm(l.names.weight, turned ? Gemm{Layout::NT, l.in, l.out, rows} : Gemm{Layout::NT, l.out, l.in, rows}, 0));
     backward(gemm(l.names.input, {turned ? Layout::TN : Layout::NN, rows, l.in, l.out}, 0));
+    if (l.component != Component::Router) gather_again();
     if (narrowed) backward(Piece{"quantize", l.component, StreamKind::Pointwise, rows * batch, l.out, 1, 1});
 }
 
@@ -205,19 +207,34 @@ void Builder::collective(std::string_view name, Collective work_done, Pass pass)
 }
 
 void Builder::sum_over_ranks(std::string_view name) {
-    const Bytes bytes{bytes_of(tokens, shape.hidden, element)};
     const bool split = work.parallel.sequence_parallel;
-    collective(name, {split ? CollectiveKind::ReduceScatter : CollectiveKind::AllReduce, bytes, work.parallel.tp},
-               Pass::Forward);
-    if (split) collective(name, {CollectiveKind::AllGather, bytes, work.parallel.tp}, Pass::Backward);
+    Collective moved{split ? CollectiveKind::ReduceScatter : CollectiveKind::AllReduce, {}, work.parallel.tp};
+    moved.bytes = {bytes_of(tokens, shape.hidden, element)};
+    if (split && work.overlap >= Overlap::All) moved.alongside = Alongside::Chunks;
+    collective(name, moved, Pass::Forward);
+    moved.kind = CollectiveKind::AllGather;
+    if (split) collective(name, moved, Pass::Backward);
 }
 
-void Builder::share_over_ranks(std::string_view name) {
-    const Bytes bytes{bytes_of(tokens, shape.hidden, element)};
-    const bool split = work.parallel.sequence_parallel;
-    if (split) collective(name, {CollectiveKind::AllGather, bytes, work.parallel.tp}, Pass::Forward);
-    collective(name, {split ? CollectiveKind::ReduceScatter : CollectiveKind::AllReduce, bytes, work.parallel.tp},
-               Pass::Backward);
+void Builder::share_over_ranks(std::string_view name, std::int64_t rows, std::int64_t width) {
+    const bool split = work.parallel.sequence_parallel, all = split && work.overlap >= Overlap::All;
+    Collective moved{split ? CollectiveKind::ReduceScatter : CollectiveKind::AllReduce, {}, work.parallel.tp};
+    moved.bytes = {bytes_of(rows, width, element)};
+    if (all || (runtime.asynchronous && work.overlap >= Overlap::Data)) moved.alongside = Alongside::Product;
+    collective(name, moved, Pass::Backward);
+    if (!split) return;
+    moved.kind = CollectiveKind::AllGather;
+    if (runtime.asynchronous) gathered_again_ = {name, moved, count};
+    moved.alongside = all && part == Part::Layer ? Alongside::Chunks : Alongside::Nothing;
+    collective(name, moved, Pass::Forward);
+}
+
+void Builder::gather_again() {
+    const Gather again = std::exchange(gathered_again_, {});
+    if (again.name.empty()) return;
+    const std::int64_t others = std::exchange(count, again.count);
+    collective(again.name, again.work, Pass::Backward);
+    count = others;
 }
 
 void Builder::mark_layer_end() {

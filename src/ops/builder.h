@@ -111,7 +111,8 @@ public:
     /// What the tensor ranks must sum after a product and share before one: an all-reduce of T h e forward and one
     /// backward, or with sequence parallelism a reduce-scatter and an all-gather in either pass.
     void sum_over_ranks(std::string_view name);
-    void share_over_ranks(std::string_view name);
+    void share_over_ranks(std::string_view name) { share_over_ranks(name, tokens, shape.hidden); }
+    void share_over_ranks(std::string_view name, std::int64_t rows, std::int64_t width);
 
     /// Marks the last product of a layer and what moves or adds its result.
     void mark_layer_end();
@@ -124,6 +125,15 @@ public:
 
 private:
     Op stream(const Piece& piece, Pass pass) const;
+
+    /// A part of its input is all that a rank keeps: the rest is gathered again for the next layer's weight gradient.
+    struct Gather {
+        std::string_view name;
+        Collective work;
+        std::int64_t count = 1;
+    };
+    Gather gathered_again_{};
+    void gather_again();
 
     std::vector<Op> forward_, backward_, update_;
 };

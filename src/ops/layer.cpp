@@ -41,6 +41,19 @@ void add_residual(Builder& b, int branches) {
     b.forward(sum);
 }
 
+/// What is exchanged where the MLP lies on several tensor ranks: not in layers whose experts no ranks share, which take
+/// each rank's part of a sequence as it is (Megatron Core's token dispatchers).
+template <class Exchange>
+void around_mlp(Builder& b, Exchange exchange) {
+    const auto& experts = b.shape.experts;
+    const bool own = experts && b.work.phase == Phase::Train && b.work.parallel.sequence_parallel &&
+                     expert_ways(b.work) == 1 && experts->shared_ffn == 0;
+    const std::int64_t all = b.count;
+    if (own) b.count -= expert_layers(b.shape, all);
+    if (b.count > 0) exchange();
+    b.count = all;
+}
+
 /// Dropout of what a half adds to the stream. Where the addition is not a kernel of its own it becomes one.
 void drop_branch(Builder& b, Component component) {
     if (!b.drops) return;
@@ -62,9 +75,9 @@ void sequential(Builder& b, bool joined) {
     Norm second = pre_norm(b, mlp_norm, 1);
     second.sum_again = one_by_one(b, joined);
     b.norm(second);
-    b.share_over_ranks("mlp input exchange");
+    around_mlp(b, [&b] { b.share_over_ranks("mlp input exchange"); });
     mlp_block(b);
-    b.sum_over_ranks("mlp output exchange");
+    around_mlp(b, [&b] { b.sum_over_ranks("mlp output exchange"); });
     drop_branch(b, Component::Mlp);
     post_norm(b, mlp_post_norm);
     if (!joined) add_residual(b, second.sum_again ? 2 : 1);

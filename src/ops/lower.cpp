@@ -137,8 +137,7 @@ void head(Builder& b) {
                   .saved = width,
                   .rows = rows});
     }
-    const double dx = bytes_of(rows, width, b.element);
-    b.collective("head all-reduce backward", {CollectiveKind::AllReduce, {dx}, tp}, Pass::Backward);
+    b.share_over_ranks("head input exchange", rows, width);
     b.linear({.names = {"head", "head dX", "head dW", "head dB"},
               .component = Component::Head,
               .in = width,

@@ -302,6 +302,34 @@ TEST(Lower, CommunicatesWithTheOtherRanks) {
     }
 }
 
+TEST(Lower, MegatronGathersAgainWhatItsWeightGradientsNeed) {
+    Workload work;
+    work.parallel = {.tp = 4, .sequence_parallel = true};
+    const auto gathers = [&](std::string_view name) {
+        const auto matches = [&](const Op& op) {
+            const auto* moved = std::get_if<Collective>(&op.work);
+            return op.name == name && op.pass == Pass::Backward && moved->kind == CollectiveKind::AllGather;
+        };
+        return sum_over(lower_layer(llama(), work), matches, [](const Op&) { return 1; });
+    };
+    EXPECT_EQ(gathers("mlp input exchange"), 0);
+    work.runtime = RuntimeId::Megatron;
+    EXPECT_EQ(gathers("attention input exchange"), 1);
+    EXPECT_EQ(gathers("mlp input exchange"), 1);
+}
+
+/// Megatron Core's dispatchers take each tensor rank's part of a sequence as it is.
+TEST(Lower, ExpertsThatNoTensorRanksShareNeedNoExchangeBetweenThem) {
+    Shape shape = llama();
+    shape.experts = Experts{.count = 64, .active = 4, .ffn = 2048};
+    Workload work;
+    work.parallel = {.tp = 4, .dp = 8, .ep = 8, .sequence_parallel = true};
+    EXPECT_EQ(find_op(lower_layer(shape, work), "mlp input exchange"), nullptr);
+    EXPECT_EQ(std::get<Gemm>(find_op(lower_layer(shape, work), "router")->work).m, work.batch * work.seq / 4);
+    work.parallel.etp = 4;
+    EXPECT_NE(find_op(lower_layer(shape, work), "mlp output exchange"), nullptr);
+}
+
 TEST(Lower, StaysFiniteAtTheLargestSizes) {
     constexpr std::int64_t most = std::int64_t{1} << 31;
     Shape shape = gpt2();

@@ -117,17 +117,19 @@ Load expected_load(const Builder& b, const Experts& experts) {
 }
 
 void route(Builder& b, const Experts& experts) {
+    const std::int64_t rows = b.work.phase == Phase::Train ? b.shared_tokens : b.tokens;
     b.linear({.names = {"router", "router dX", "router dW", ""},
               .component = Component::Router,
               .in = b.shape.hidden,
               .out = experts.count,
+              .rows = rows,
               .low_precision = false,
               .reads_norm = true});
     if (b.listed(ListedStep::Router,
-                 {"router top-k", "router top-k backward", Component::Router, b.tokens, experts.count})) {
+                 {"router top-k", "router top-k backward", Component::Router, rows, experts.count})) {
         return;
     }
-    Piece top{"router top-k", Component::Router, StreamKind::Softmax, b.tokens, experts.count, 1, 1, 1};
+    Piece top{"router top-k", Component::Router, StreamKind::Softmax, rows, experts.count, 1, 1, 1};
     b.forward(top);
     top.name = "router top-k backward";
     top.kind = StreamKind::SoftmaxBackward;

@@ -142,6 +142,7 @@ constexpr Key<RuntimeTraits> trait_keys[] = {
     {"weights_by_input", set_field<&RuntimeTraits::weights_by_input>},
     {"dropout", set_field<&RuntimeTraits::dropout>},
     {"deepep", set_field<&RuntimeTraits::deepep>},
+    {"asynchronous", set_field<&RuntimeTraits::asynchronous>},
     {"gathers_experts", set_field<&RuntimeTraits::gathers_experts>},
     {"logits", set_field<&RuntimeTraits::logits>},
     {"attention", set_field<&RuntimeTraits::attention>},

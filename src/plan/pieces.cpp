@@ -10,6 +10,36 @@
 namespace tilewright::planning {
 namespace {
 
+/// Seconds of the product that a collective runs beside: that after a gather, with several of one input all of them;
+/// that before a sum.
+double product_beside(const std::vector<PricedOp>& ops, std::size_t at) {
+    const auto is_product = [&](std::size_t i) {
+        return std::holds_alternative<Gemm>(ops[i].op.work) && ops[i].op.component != Component::Router;
+    };
+    const bool gathers = std::get<Collective>(ops[at].op.work).kind == CollectiveKind::AllGather;
+    std::size_t i = at;
+    while (i < ops.size() && !is_product(i)) i += gathers ? 1 : -1;  // before the first is past the last
+    double time = 0.0;
+    for (; i < ops.size() && is_product(i); ++i) {
+        time += ops[i].cost.time.value;
+        if (!gathers || ops[at].op.pass == Pass::Backward) break;
+    }
+    return time;
+}
+
+/// What of a collective is left when the product beside it is done. In chunks, of which each rank has one at once, the
+/// last sum is always left.
+double late(const std::vector<PricedOp>& ops, std::size_t at) {
+    const Collective* collective = std::get_if<Collective>(&ops[at].op.work);
+    const double time = ops[at].total.value;
+    if (collective == nullptr || collective->alongside == Alongside::Nothing) return time;
+    const double product = product_beside(ops, at) * static_cast<double>(ops[at].op.count);
+    const double ranks = static_cast<double>(collective->ranks);
+    if (collective->alongside == Alongside::Product) return std::max(0.0, time - product);
+    const double least = collective->kind == CollectiveKind::AllGather ? 0.0 : time / ranks;
+    return std::max(least, time - product * (ranks - 1.0) / ranks);
+}
+
 double& slot(Spent& spent, const Op& op) {
     if (std::holds_alternative<Exchange>(op.work)) return spent.expert;
     const Collective* collective = std::get_if<Collective>(&op.work);
@@ -24,9 +54,13 @@ double& slot(Spent& spent, const Op& op) {
     return spent.tensor;
 }
 
-void take(Pieces& pieces, const PricedOp& priced) {
-    const Op& op = priced.op;
-    const auto add = [&](Spent& spent) { slot(spent, op) += priced.total.value; };
+void take(Pieces& pieces, const std::vector<PricedOp>& ops, std::size_t at) {
+    const Op& op = ops[at].op;
+    const double exposed = late(ops, at);
+    const auto add = [&](Spent& spent) {
+        slot(spent, op) += exposed;
+        spent.hidden += ops[at].total.value - exposed;
+    };
     if (op.part == Part::Embedding) add(pieces.embedding);
     if (op.part == Part::Head) add(pieces.head);
     if (op.part == Part::Layer) add(op.pass == Pass::Forward ? pieces.forward : pieces.backward);
@@ -41,11 +75,12 @@ void take(Pieces& pieces, const PricedOp& priced) {
 }  // namespace
 
 Spent operator+(const Spent& a, const Spent& b) {
-    return {a.compute + b.compute, a.tensor + b.tensor, a.context + b.context, a.expert + b.expert};
+    return {a.compute + b.compute, a.tensor + b.tensor, a.context + b.context, a.expert + b.expert,
+            a.hidden + b.hidden};
 }
 
 Spent operator*(const Spent& a, double factor) {
-    return {a.compute * factor, a.tensor * factor, a.context * factor, a.expert * factor};
+    return {a.compute * factor, a.tensor * factor, a.context * factor, a.expert * factor, a.hidden * factor};
 }
 
 Pieces price_pieces(const Shape& shape, const Workload& workload, const Pricer& pricer) {
@@ -60,7 +95,7 @@ Pieces price_pieces(const Shape& shape, const Workload& workload, const Pricer& 
     const GraphCost cost = price(graph, pricer);
     Pieces pieces;
     pieces.memory = memory_pieces(shape, whole, pricer);
-    for (const PricedOp& priced : cost.ops) take(pieces, priced);
+    for (std::size_t at = 0; at < cost.ops.size(); ++at) take(pieces, cost.ops, at);
     pieces.flops = model_flops(shape, whole).value / static_cast<double>(whole.parallel.dp);
     pieces.computed_flops = cost.flops.value;
     pieces.energy_j = cost.sum.energy_j * cost.clock * cost.clock;

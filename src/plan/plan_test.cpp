@@ -149,6 +149,27 @@ TEST(Step, VirtualStagesReduceGradientsBesideTheTurnsThatAreLeft) {
     }
 }
 
+TEST(Step, TensorRanksExchangeBesideTheProductsNextToIt) {
+    Workload work;
+    work.runtime = RuntimeId::Megatron;
+    work.parallel = {.tp = 4, .sequence_parallel = true};
+    const auto exchanged = [&](Overlap overlap, double link = 10.0) {
+        Device device = h200();
+        device.link_bandwidth.value *= link;
+        work.overlap = overlap;
+        return price_step(small_gpt(), work, {device, assumed_profile(device)}).term(StepTerm::TensorParallel);
+    };
+    const StepShare open = exchanged(Overlap::None), data = exchanged(Overlap::Data), all = exchanged(Overlap::All);
+    EXPECT_EQ(open.hidden.value, 0.0);
+    for (const StepShare& share : {data, all}) {
+        EXPECT_NEAR((share.exposed + share.hidden) / open.exposed, 1.0, 1e-9);
+    }
+    EXPECT_NEAR(data.hidden / open.exposed, 0.4, 0.02) << "of ten a layer, gathered again twice and summed twice";
+    EXPECT_LT(all.exposed / open.exposed, 0.15) << "ends of the model, and the last part of two sums a layer";
+    EXPECT_GT(exchanged(Overlap::All, 0.01).exposed / exchanged(Overlap::None, 0.01).exposed, 0.9)
+        << "no more than a product lasts is hidden beside it";
+}
+
 Shape small_experts() {
     Shape shape = small_gpt();
     shape.experts = Experts{.count = 64, .active = 4, .ffn = 2048};

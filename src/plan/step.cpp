@@ -76,10 +76,8 @@ private:
         add(StepTerm::Recompute, again_.compute * share_ * micro_batches_);
         if (parallel_.pp == 1 || !last_is_slower) add(StepTerm::Embedding, pieces_.embedding.compute * micro_batches_);
         if (parallel_.pp == 1 || last_is_slower) add(StepTerm::Head, pieces_.head.compute * micro_batches_);
-        const double tensor = layers.tensor + ends.tensor * micro_batches_;
-        // products are cut into as many chunks as ranks, and the first one's exchange has nothing to hide behind
-        const double exposed = work_.overlap >= Overlap::All ? tensor / static_cast<double>(parallel_.tp) : tensor;
-        add(StepTerm::TensorParallel, exposed, tensor - exposed);
+        add(StepTerm::TensorParallel, layers.tensor + ends.tensor * micro_batches_,
+            layers.hidden + ends.hidden * micro_batches_);
         add(StepTerm::ContextParallel, layers.context);
         // beside the products of another micro-batch (Megatron Core's overlap_moe_expert_parallel_comm, DualPipe)
         const double window = work_.overlap == Overlap::Experts ? layers.compute : 0.0;
