@@ -205,6 +205,9 @@ struct PricedOp {
     Seconds total;  ///< of all `op.count` launches
 };
 
+/// Of all launches of an op, what does not run alongside the product that its collective may run alongside.
+Seconds left_over(std::span<const PricedOp> ops, std::size_t at);
+
 /// The price of a whole graph: kernels one after another.
 struct GraphCost {
     std::vector<PricedOp> ops;  ///< specialised: every kernel that is launched

@@ -212,5 +212,22 @@ TEST(Pricer, AModeThePartLacksRunsAtTheNextWiderOne) {
     EXPECT_EQ(Pricer(volta, assumed_profile(volta)).peak(Precision::Bf16), pricer.peak(Precision::Fp32));
 }
 
+TEST(GraphPrice, ACollectiveAlongsideAProductGivesTheChipNoRest) {
+    const Pricer pricer(h200(), assumed_profile(h200()));
+    Op product{"mlp up", Component::Mlp, Pass::Forward, 1, Gemm{Layout::TN, 8192, 8192, 8192}, {}};
+    Op gather{"mlp input exchange", Component::Communication, Pass::Forward, 1, Collective{}, {}};
+    Collective& moved = std::get<Collective>(gather.work);
+    moved = {CollectiveKind::AllGather, {64e6}, 8};
+    const double rested = price({{gather, product}}, pricer).clock;
+    moved.alongside = Alongside::Product;
+    const GraphCost busy = price({{gather, product}}, pricer);
+    EXPECT_LT(busy.clock, rested);
+    EXPECT_EQ(left_over(busy.ops, 0).value, 0.0) << "the product lasts longer";
+    EXPECT_EQ(busy.clock, price({{product}}, pricer).clock);
+    moved.bytes.value *= 100;
+    const GraphCost late = price({{gather, product}}, pricer);
+    EXPECT_NEAR((left_over(late.ops, 0) + late.ops[1].total) / late.ops[0].total, 1.0, 1e-9);
+}
+
 }  // namespace
 }  // namespace tilewright

@@ -47,10 +47,14 @@ Bound main_bound(const std::vector<PricedOp>& ops) {
 bool is_update(const PricedOp& priced) { return priced.op.pass == Pass::Update; }
 
 /// The clock at which all launches of the update, or all others, settle together: each lasts long enough by itself.
+/// A collective alongside a product gives the chip no rest.
 double clock_of(const std::vector<PricedOp>& ops, const Pricer& pricer, bool update) {
     Cost mix;
-    for (const PricedOp& priced : ops) {
-        if (is_update(priced) == update) add(mix, priced.cost, static_cast<double>(priced.op.count));
+    for (std::size_t at = 0; at < ops.size(); ++at) {
+        if (is_update(ops[at]) != update) continue;
+        const double count = static_cast<double>(ops[at].op.count);
+        add(mix, ops[at].cost, count);
+        mix.time += left_over(ops, at) - ops[at].cost.time * count;
     }
     return pricer.settled_clock(mix);
 }

@@ -10,36 +10,6 @@
 namespace tilewright::planning {
 namespace {
 
-/// Seconds of the product that a collective runs beside: that after a gather, with several of one input all of them;
-/// that before a sum.
-double product_beside(const std::vector<PricedOp>& ops, std::size_t at) {
-    const auto is_product = [&](std::size_t i) {
-        return std::holds_alternative<Gemm>(ops[i].op.work) && ops[i].op.component != Component::Router;
-    };
-    const bool gathers = std::get<Collective>(ops[at].op.work).kind == CollectiveKind::AllGather;
-    std::size_t i = at;
-    while (i < ops.size() && !is_product(i)) i += gathers ? 1 : -1;  // before the first is past the last
-    double time = 0.0;
-    for (; i < ops.size() && is_product(i); ++i) {
-        time += ops[i].cost.time.value;
-        if (!gathers || ops[at].op.pass == Pass::Backward) break;
-    }
-    return time;
-}
-
-/// What of a collective is left when the product beside it is done. In chunks, of which each rank has one at once, the
-/// last sum is always left.
-double late(const std::vector<PricedOp>& ops, std::size_t at) {
-    const Collective* collective = std::get_if<Collective>(&ops[at].op.work);
-    const double time = ops[at].total.value;
-    if (collective == nullptr || collective->alongside == Alongside::Nothing) return time;
-    const double product = product_beside(ops, at) * static_cast<double>(ops[at].op.count);
-    const double ranks = static_cast<double>(collective->ranks);
-    if (collective->alongside == Alongside::Product) return std::max(0.0, time - product);
-    const double least = collective->kind == CollectiveKind::AllGather ? 0.0 : time / ranks;
-    return std::max(least, time - product * (ranks - 1.0) / ranks);
-}
-
 double& slot(Spent& spent, const Op& op) {
     if (std::holds_alternative<Exchange>(op.work)) return spent.expert;
     const Collective* collective = std::get_if<Collective>(&op.work);
@@ -56,7 +26,7 @@ double& slot(Spent& spent, const Op& op) {
 
 void take(Pieces& pieces, const std::vector<PricedOp>& ops, std::size_t at) {
     const Op& op = ops[at].op;
-    const double exposed = late(ops, at);
+    const double exposed = left_over(ops, at).value;
     const auto add = [&](Spent& spent) {
         slot(spent, op) += exposed;
         spent.hidden += ops[at].total.value - exposed;
