@@ -15,7 +15,7 @@ import tempfile
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 CLUSTERS = {"h100-sxm": "dgx-h100", "h200": "dgx-h200", "a100-80-sxm": "dgx-a100", "b200": "dgx-b200", "gb200": "gb200-nvl72",
             "b300": "dgx-b300", "gb300": "gb300-nvl72"}
-PRECISIONS = {"bf16": "bf16", "fp8": "fp8", "mxfp8": "fp8"}
+PRECISIONS = {"bf16": "bf16", "fp8": "fp8", "mxfp8": "mxfp8"}
 NAMES = {"nemotron-15b": "nemotron-4-15b", "nemotron-340b": "nemotron-4-340b"}
 RECOMPUTE = {"": "none", "none": "none", "full": "full", "selective op": "early", "selective layer": "early"}
 

@@ -40,7 +40,7 @@ constexpr bool is_quantized(Format format) {
 
 /// How a product with quantised weights is computed, named as the public timings name it. `Wo`: weights only, turned
 /// into 16 bits on the way to the matrix units. Activations of the others are quantised by a kernel before the product,
-/// except for Fp8Static, which is given them so.
+/// except for Fp8Static, which is given them so, as is Mxfp8, which only training runs.
 enum class Quantization : std::uint8_t {
     None,
     Fp8,
@@ -51,9 +51,10 @@ enum class Quantization : std::uint8_t {
     Int4Wo,
     Nvfp4,
     W4A16Mxfp4,
-    W4A8Mxfp4Mxfp8
+    W4A8Mxfp4Mxfp8,
+    Mxfp8
 };
-inline constexpr std::size_t quantization_count = 10;
+inline constexpr std::size_t quantization_count = 11;
 
 /// The units that multiply.
 enum class Arithmetic : std::uint8_t { Half, Fp8, Int8, Fp4 };
@@ -76,6 +77,7 @@ inline constexpr std::array<QuantizationTraits, quantization_count> quantization
     {"nvfp4", Format::Nvfp4, Format::Nvfp4, Arithmetic::Fp4, true},
     {"w4a16_mxfp4", Format::Mxfp4, Format::Bf16, Arithmetic::Half, false},
     {"w4a8_mxfp4_mxfp8", Format::Mxfp4, Format::Mxfp8, Arithmetic::Fp8, true},
+    {"mxfp8", Format::Mxfp8, Format::Mxfp8, Arithmetic::Fp8, false},
 }};
 
 constexpr const QuantizationTraits& traits_of(Quantization quantization) {

@@ -104,9 +104,9 @@ constexpr std::string_view name_of(E value) {
 }
 
 /// What --precision takes: a precision, or as the short way a format of the weights (see `set_precision`).
-inline constexpr std::array<std::string_view, 13> precision_words{"bf16",      "fp16",      "fp8",  "tf32",    "fp32",
-                                                                  "fp8-row",   "fp8-block", "int8", "int8-sq", "int4",
-                                                                  "int4-g128", "mxfp4",     "nvfp4"};
+inline constexpr std::array<std::string_view, 14> precision_words{"bf16",      "fp16",      "fp8",   "tf32",    "fp32",
+                                                                  "fp8-row",   "fp8-block", "int8",  "int8-sq", "int4",
+                                                                  "int4-g128", "mxfp4",     "nvfp4", "mxfp8"};
 
 /// Sets the precision, or the format of the weights, and forgets formats asked for before; one of `precision_words`.
 void set_precision(Workload& workload, std::string_view word);

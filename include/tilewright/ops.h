@@ -207,6 +207,7 @@ struct Op {
     // a kernel that `specialize` has put in
     bool for_alignment = false;  ///< aligned sizes would spare it: all of its time is what alignment costs
     bool prepares = false;       ///< writes into the tensor that the kernel after it writes
+    bool within_call = false;    ///< the call of the kernel after it launches it: the host issues one op
     std::string_view origin{};   ///< the lowered op of which it does a part; empty: it is the op itself
 };
 

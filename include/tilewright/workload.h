@@ -143,7 +143,7 @@ constexpr int element_bytes(Precision precision) {
 /// Bytes of one element of an activation, a parameter or a gradient: fp8 is an input format of products only.
 constexpr int storage_bytes(Precision precision) { return precision == Precision::Fp8 ? 2 : element_bytes(precision); }
 
-/// How the layers' products are computed in serving; training's products are of the workload's precision alone.
+/// How the layers' products are computed in serving; training's are of the workload's precision, with scales in MXFP8.
 Quantization quantization_of(const Workload& workload);
 
 /// Whether attention's products stay in 16 bits beside quantised ones: where the checkpoint says so, and with experts

@@ -31,6 +31,8 @@ Problems fall_back(Question& question, const Session& session) {
     const Quantization asked = quantization_of(question.workload), run = runs_as(asked, device);
     if (run == asked) return {};
     const std::string format(traits_of(asked).name);
+    if (asked == Quantization::Mxfp8)
+        return {{"--precision", 0, device.name + " multiplies no blocks with scales of their own", "say fp8"}};
     if (device.architecture == Architecture::Volta || device.architecture == Architecture::Turing) {
         const char* flag = question.workload.formats.weights ? "--weights" : "--precision";
         return {{flag, 0, "no engine runs " + format + " on " + device.name, "use int4, int8 or fp16"}};

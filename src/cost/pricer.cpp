@@ -146,11 +146,17 @@ bool Pricer::faster(std::span<const Op> kernels, const Op& than) const {
     return RecentPrices(*this).faster(kernels, than);
 }
 
+namespace {
+
+bool is_engines(const Gemm& gemm) {
+    return gemm.quantization != Quantization::None && gemm.quantization != Quantization::Mxfp8;
+}
+
+}  // namespace
+
 // Engines' kernels by themselves are priced as the public timings of short runs have them, whatever the clock; in a
 // step they slow down with the others.
-Cost Pricer::price(const Gemm& gemm) const {
-    return gemm.quantization == Quantization::None ? settled(burst(gemm), gemm) : burst(gemm);
-}
+Cost Pricer::price(const Gemm& gemm) const { return is_engines(gemm) ? burst(gemm) : settled(burst(gemm), gemm); }
 Cost Pricer::price(const Attention& attention) const {
     Op op;
     op.work = attention;
@@ -170,7 +176,7 @@ Cost Pricer::settled(const Cost& burst) const { return at_clock(burst, settled_c
 
 Cost Pricer::settled(const Cost& burst, const Gemm& gemm) const {
     if (clock_ == Clock::Sustained) return settled(burst);
-    if (gemm.quantization != Quantization::None || by_law(gemm)) return burst;  // its law is of products in a row
+    if (is_engines(gemm) || by_law(gemm)) return burst;  // its law is of products in a row
     const Cost in_a_row = at_clock(burst, falling_clock(burst));
     const Reuse reuse = gemm.reuse == Reuse::Sampled ? profile().reuse : gemm.reuse;
     if (reuse == Reuse::Rotated) return in_a_row;

@@ -124,5 +124,15 @@ TEST(EngineAttention, GrowsWithKeysAndQueriesAndReadsFp8Faster) {
     EXPECT_GT(pricer.price(chunk).time.value, before);
 }
 
+/// Nobody has timed products with scales of 32.
+TEST(Quantized, Mxfp8IsPricedAsTrainingsFp8AndSaysSo) {
+    const Pricer pricer(h200(), assumed_profile(h200()));
+    Gemm gemm{Layout::NT, 4096, 4096, 8192, 1, Precision::Fp8};
+    const Cost fp8 = pricer.price(gemm);
+    gemm.quantization = Quantization::Mxfp8;
+    EXPECT_EQ(pricer.price(gemm).time, fp8.time);
+    EXPECT_EQ(pricer.price(gemm).evidence, Evidence::Assumed);
+}
+
 }  // namespace
 }  // namespace tilewright

@@ -133,7 +133,8 @@ Quantization runs_as(Quantization asked, const Device& device) {
         stored_bytes(traits_of(asked).weights) < 1.0 ? Quantization::W4A16Mxfp4 : Quantization::Int8Wo;
     // products of block-scaled operands came with Blackwell; before, TensorRT-LLM runs MXFP4 weights as W4A16
     // (get_mxfp4_quant_algo in tensorrt_llm/_torch/model_config.py)
-    const bool scaled = asked != Quantization::W4A8Mxfp4Mxfp8 || device.fp4_peak.has_value();
+    const bool in_blocks = asked == Quantization::W4A8Mxfp4Mxfp8 || asked == Quantization::Mxfp8;
+    const bool scaled = !in_blocks || device.fp4_peak.has_value();
     switch (traits_of(asked).arithmetic) {
         case Arithmetic::Half: return asked;
         case Arithmetic::Fp8: return fp8 && scaled ? asked : weights_only;
@@ -147,6 +148,10 @@ Workload as_run(Workload workload, const Device& device) {
     const Quantization asked = quantization_of(workload);
     if (runs_as(asked, device) == asked) return workload;
     Formats& formats = workload.formats;
+    if (asked == Quantization::Mxfp8) {
+        formats.weights.reset();  // one scale a tensor
+        return workload;
+    }
     if (workload.precision == Precision::Fp8) {
         formats.weights = formats.weights.value_or(Format::Fp8);
         const bool bf16 = device.peak[static_cast<std::size_t>(Precision::Bf16)].has_value();

@@ -117,6 +117,30 @@ bool Builder::listed(ListedStep step, const StepOn& on) {
     return true;
 }
 
+/// Transformer Engine (pytorch/module, pytorch/csrc/extensions/normalization.cpp): inputs and gradients of outputs are
+/// cast twice at once, for products over rows and over columns. With one scale a tensor, that of the steps before
+/// (its default), a norm writes its output so; with a scale for every 32 numbers its output is read once more, and with
+/// sequence parallelism each rank casts its part of what is gathered, before it is. With one scale, casting all rows
+/// stands for casting a part and turning the whole.
+Builder::Narrowing Builder::narrowing_of(const Linear& l, Precision precision) const {
+    if (precision != Precision::Fp8 || work.phase != Phase::Train) return {};
+    const bool blocks = quantization_of(work) == Quantization::Mxfp8;
+    const bool sums = !l.reads_norm && l.groups == 0 && l.out == shape.hidden;  // over tensor ranks
+    return {.input = blocks || !l.reads_norm,
+            .gradient = true,
+            .shared_input = blocks && l.reads_norm,
+            .shared_gradient = blocks && sums,
+            .written = 2 * stored_bytes(blocks ? Format::Mxfp8 : Format::Fp8)};
+}
+
+/// Bytes of an activation or a gradient of the layers as tensor ranks gather it: quantised first, the one copy that a
+/// product reads, or both.
+double Builder::gathered_bytes(int copies) const {
+    if (part != Part::Layer || work.phase != Phase::Train || work.precision != Precision::Fp8) return element;
+    const bool blocks = quantization_of(work) == Quantization::Mxfp8;
+    return blocks ? copies * stored_bytes(Format::Mxfp8) : stored_bytes(Format::Fp8);
+}
+
 void Builder::linear(const Linear& l) {
     const std::int64_t rows = l.rows > 0 ? l.rows : tokens;
     const std::int64_t batch = std::max<std::int64_t>(1, l.groups);
@@ -141,13 +165,12 @@ void Builder::linear(const Linear& l) {
     product.adds_bias = runtime.widens_rows && l.bias;
     listed(ListedStep::Weights, {l.names.forward, l.names.weight, l.component, l.out * batch, l.in});
     if (l.reads_norm) listed(ListedStep::Input, {l.names.forward, l.names.input, l.component, rows * batch, l.in});
-    if (traits_of(quantization).quantizes) {
-        const double written = stored_bytes(traits_of(quantization).activations) / element;
-        forward(Piece{"quantize", l.component, StreamKind::Pointwise, rows * batch, l.in, 1, written});
+    const Narrowing narrowing = narrowing_of(l, precision);
+    if (traits_of(quantization).quantizes || narrowing.input) {
+        const double written = narrowing.input ? narrowing.written : stored_bytes(traits_of(quantization).activations);
+        const std::int64_t own = narrowing.shared_input && rows == tokens ? shared_tokens : rows;
+        forward(Piece{"quantize", l.component, StreamKind::Pointwise, own * batch, l.in, 1, written / element});
     }
-    const bool narrowed = precision == Precision::Fp8 && work.phase == Phase::Train;
-    if (narrowed && !l.reads_norm)  // a norm writes its output quantised
-        forward(Piece{"quantize", l.component, StreamKind::Pointwise, rows * batch, l.in, 1, 1});
     forward(product);
     if (l.bias) listed(ListedStep::Bias, {l.names.forward, l.names.bias, l.component, rows * batch, l.out});
     if (l.bias && runtime.bias_gradients) {
@@ -158,7 +181,11 @@ void Builder::linear(const Linear& l) {
         gemm(l.names.weight, turned ? Gemm{Layout::NT, l.in, l.out, rows} : Gemm{Layout::NT, l.out, l.in, rows}, 0));
     backward(gemm(l.names.input, {turned ? Layout::TN : Layout::NN, rows, l.in, l.out}, 0));
     if (l.component != Component::Router) gather_again();
-    if (narrowed) backward(Piece{"quantize", l.component, StreamKind::Pointwise, rows * batch, l.out, 1, 1});
+    if (narrowing.gradient) {
+        const std::int64_t own = narrowing.shared_gradient && rows == tokens ? shared_tokens : rows;
+        backward(
+            Piece{"quantize", l.component, StreamKind::Pointwise, own * batch, l.out, 1, narrowing.written / element});
+    }
 }
 
 void Builder::norm(const Norm& n) {
@@ -210,9 +237,11 @@ void Builder::sum_over_ranks(std::string_view name) {
     const bool split = work.parallel.sequence_parallel;
     Collective moved{split ? CollectiveKind::ReduceScatter : CollectiveKind::AllReduce, {}, work.parallel.tp};
     moved.bytes = {bytes_of(tokens, shape.hidden, element)};
+    const double narrower = runtime.asynchronous ? gathered_bytes(2) / element : 1.0;
     if (split && work.overlap >= Overlap::All) moved.alongside = Alongside::Chunks;
     collective(name, moved, Pass::Forward);
     moved.kind = CollectiveKind::AllGather;
+    moved.bytes = moved.bytes * narrower;
     if (split) collective(name, moved, Pass::Backward);
 }
 
@@ -224,6 +253,7 @@ void Builder::share_over_ranks(std::string_view name, std::int64_t rows, std::in
     collective(name, moved, Pass::Backward);
     if (!split) return;
     moved.kind = CollectiveKind::AllGather;
+    moved.bytes = moved.bytes * (gathered_bytes(1) / element);
     if (runtime.asynchronous) gathered_again_ = {name, moved, count};
     moved.alongside = all && part == Part::Layer ? Alongside::Chunks : Alongside::Nothing;
     collective(name, moved, Pass::Forward);

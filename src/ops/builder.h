@@ -126,6 +126,15 @@ public:
 private:
     Op stream(const Piece& piece, Pass pass) const;
 
+    /// What training in fp8 casts around a product: whether by kernels of their own, of this rank's rows or all, and
+    /// bytes written for each number.
+    struct Narrowing {
+        bool input = false, gradient = false, shared_input = false, shared_gradient = false;
+        double written = 0;
+    };
+    Narrowing narrowing_of(const Linear& linear, Precision precision) const;
+    double gathered_bytes(int copies) const;
+
     /// A part of its input is all that a rank keeps: the rest is gathered again for the next layer's weight gradient.
     struct Gather {
         std::string_view name;

@@ -11,9 +11,10 @@ namespace {
 
 using namespace columns;
 
-/// bf16, then the ways to multiply by quantised weights.
+/// bf16, then the ways to multiply by quantised weights, of which the last is training's.
 constexpr auto expert_formats = [] {
-    std::array<std::string_view, quantization_count> words{};
+    static_assert(quantizations.back().name == "mxfp8");
+    std::array<std::string_view, quantization_count - 1> words{};
     for (std::size_t i = 0; i < words.size(); ++i) words[i] = i == 0 ? "bf16" : quantizations[i].name;
     return words;
 }();

@@ -375,5 +375,16 @@ TEST(Layer, QuantisesGradientsAndWhatNoNormWroteInFp8) {
     EXPECT_EQ(quantized(Pass::Backward), 4);
 }
 
+TEST(Layer, QuantisesEveryOperandTwiceInMxfp8) {
+    Workload work = in(RuntimeId::Megatron, Phase::Train);
+    set_precision(work, "mxfp8");
+    const OpGraph graph = lower_layer(llama(), work);
+    const auto quantizes = [](const Op& op) { return op.name == "quantize"; };
+    EXPECT_EQ(sum_over(graph, quantizes, [](const Op&) { return 1; }), 8) << "four inputs, four gradients";
+    const Stream& cast = std::get<Stream>(find_op(graph, "quantize")->work);
+    EXPECT_EQ(cast.written / cast.read, 1 + 1.0 / 32) << "two bytes become twice one, with a scale for 32";
+    EXPECT_EQ(std::get<Gemm>(find_op(graph, "qkv dW")->work).quantization, Quantization::Mxfp8);
+}
+
 }  // namespace
 }  // namespace tilewright

@@ -330,6 +330,28 @@ TEST(Lower, ExpertsThatNoTensorRanksShareNeedNoExchangeBetweenThem) {
     EXPECT_NE(find_op(lower_layer(shape, work), "mlp output exchange"), nullptr);
 }
 
+/// Bytes of an activation that tensor ranks gather forward, and of a gradient.
+TEST(Lower, GathersWhatIsQuantisedAlready) {
+    Workload work;
+    work.runtime = RuntimeId::Megatron;
+    work.parallel = {.tp = 4, .sequence_parallel = true};
+    const auto gathered = [&](const char* word, Pass pass, std::string_view name) {
+        set_precision(work, word);
+        const auto matches = [&](const Op& op) {
+            const auto* moved = std::get_if<Collective>(&op.work);
+            return op.name == name && op.pass == pass && moved->kind == CollectiveKind::AllGather;
+        };
+        const auto bytes = [](const Op& op) { return std::get<Collective>(op.work).bytes.value; };
+        return sum_over(lower_layer(llama(), work), matches, bytes) / (8192.0 * 4096);
+    };
+    for (const auto& [word, input, gradient] :
+         {std::tuple{"bf16", 2.0, 2.0}, {"fp8", 1.0, 1.0}, {"mxfp8", 33.0 / 32, 33.0 / 16}}) {
+        EXPECT_EQ(gathered(word, Pass::Forward, "mlp input exchange"), input) << word;
+        EXPECT_EQ(gathered(word, Pass::Backward, "mlp input exchange"), input) << word;
+        EXPECT_EQ(gathered(word, Pass::Backward, "mlp output exchange"), gradient) << word;
+    }
+}
+
 TEST(Lower, StaysFiniteAtTheLargestSizes) {
     constexpr std::int64_t most = std::int64_t{1} << 31;
     Shape shape = gpt2();

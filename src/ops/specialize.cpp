@@ -68,6 +68,19 @@ bool widens_rows(const Gemm& gemm) {
 bool copies_bias(const Op& op, const Gemm& gemm) { return op.adds_bias && widens_rows(gemm); }
 bool may_pad(const Op& op, const Gemm& gemm) { return op.pads && !gemm.grouped && row_bytes(gemm) < word_bytes; }
 
+/// Matrix units take the scales of blocks in an order of their own, into which Transformer Engine puts those of both
+/// operands ahead of every product (its documentation, "Swizzling scaling factors").
+void arrange_scales(const Op& op, const Gemm& gemm, Kernels& kernels) {
+    constexpr std::int64_t block = 32;
+    for (const std::int64_t rows : {gemm.m, gemm.n}) {
+        const std::int64_t width = ceil_div(gemm.k, block);
+        const Bytes scales{static_cast<double>(gemm.batch * rows) * static_cast<double>(width)};
+        const Stream copy{StreamKind::Pointwise, gemm.batch * rows, width, scales, scales, StreamForm::Fused};
+        kernels.push_back(part_of(op, "arrange scales", copy));
+        kernels.back().within_call = true;
+    }
+}
+
 /// What torch.compile does around a product. One whose operands have no whole 16-byte rows is padded where that is
 /// faster (torch/_inductor/fx_passes/pad_mm.py times both ways); only some operands cost a copy then: activations are
 /// written padded by the kernel that makes them, and the gradient that dX copied serves dW, whose result is copied out
@@ -76,6 +89,11 @@ bool may_pad(const Op& op, const Gemm& gemm) { return op.pads && !gemm.grouped &
 void append(const Op& op, const Gemm& gemm, const Choices& choices, Kernels& kernels) {
     Op direct = op;
     direct.pads = direct.adds_bias = false;
+    if (gemm.quantization == Quantization::Mxfp8) {
+        arrange_scales(direct, gemm, kernels);
+        direct.origin = op.name;
+        return kernels.push_back(direct);
+    }
     if (copies_bias(op, gemm)) {
         kernels.push_back(copy_for(direct, "copy bias", copy_of_result(gemm, 0.5)));
         kernels.back().prepares = true;
@@ -165,7 +183,8 @@ void append(const Op& op, const auto&, const Choices&, Kernels& kernels) { kerne
 
 bool is_open(const Op& op) {
     const Gemm* gemm = std::get_if<Gemm>(&op.work);
-    if (gemm != nullptr) return copies_bias(op, *gemm) || may_pad(op, *gemm);
+    const bool scaled = gemm != nullptr && gemm->quantization == Quantization::Mxfp8 && op.origin.empty();
+    if (gemm != nullptr) return scaled || copies_bias(op, *gemm) || may_pad(op, *gemm);
     return op.origin.empty() && std::holds_alternative<Attention>(op.work);
 }
 

@@ -96,5 +96,18 @@ TEST(Specialize, LeavesNothingOpenAndASpecialisedGraphAsItIs) {
     }
 }
 
+TEST(Specialize, ArrangesTheScalesOfBothOperands) {
+    Op op = product(Layout::TN, 8192, 4096, 2048);
+    Gemm& gemm = std::get<Gemm>(op.work);
+    gemm.precision = Precision::Fp8;
+    gemm.quantization = Quantization::Mxfp8;
+    const std::vector<Op> kernels = specialized(op, cudnn);
+    EXPECT_EQ(names_of(kernels), (Names{"arrange scales", "arrange scales", "mlp up"}));
+    EXPECT_EQ(std::get<Stream>(kernels[0].work).read.value, 8192.0 * 2048 / 32);
+    EXPECT_EQ(std::get<Stream>(kernels[1].work).written.value, 4096.0 * 2048 / 32);
+    EXPECT_TRUE(kernels[0].within_call);
+    EXPECT_EQ(specialized(kernels[2], cudnn).size(), 1u);
+}
+
 }  // namespace
 }  // namespace tilewright

@@ -138,6 +138,7 @@ std::string_view timed_as(Quantization way) {
     switch (way) {
         case Quantization::None: return "bf16";
         case Quantization::Fp8Static:
+        case Quantization::Mxfp8:
         case Quantization::Int8Sq: return "fp8";
         case Quantization::Int8Wo: return "int4_wo";
         default: return traits_of(way).name;

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "tilewright/names.h"
+
 namespace tilewright {
 namespace {
 
@@ -52,7 +54,8 @@ ARGS=(
     --num-attention-heads 32 --group-query-attention --num-query-groups=8
     --swiglu --normalization RMSNorm --disable-bias-linear --position-embedding-type rope
     --untie-embeddings-and-output-weights --padded-vocab-size 128256 --seq-length 8192
-    --micro-batch-size 2 --tensor-model-parallel-size ${TP:-4} --sequence-parallel --bf16 --lr 3.0e-4
+    --micro-batch-size 2 --tensor-model-parallel-size ${TP:-4} --sequence-parallel --bf16
+    --fp8-format e4m3 --fp8-recipe mxfp8 --lr 3.0e-4
 )
 torchrun pretrain_gpt.py "${ARGS[@]}"
 )";
@@ -63,6 +66,7 @@ TEST(Megatron, AScriptAndItsYaml) {
     expect_model(file->shape, "llama-3.1-8b");
     EXPECT_EQ(file->workload->batch, 2);
     EXPECT_EQ(file->workload->seq, 8192);
+    EXPECT_EQ(precision_word(*file->workload), "mxfp8");
     EXPECT_EQ(file->workload->parallel.tp, 4);
     EXPECT_TRUE(file->workload->parallel.sequence_parallel);
     EXPECT_TRUE(mentions(file->assumed, "ignored: lr"));

@@ -155,6 +155,7 @@ std::shared_ptr<const ServingKernels> serving_kernels(const Device& device) {
     auto kernels = std::make_shared<ServingKernels>();
     const read::Value& products = built_in("products");
     for (std::size_t i = 1; i < quantization_count; ++i) {
+        if (static_cast<Quantization>(i) == Quantization::Mxfp8) continue;  // priced as training's fp8
         std::string_view name = quantizations[i].name;
         if (static_cast<Quantization>(i) == Quantization::W4A16Mxfp4) name = "int4_wo";
         if (static_cast<Quantization>(i) == Quantization::W4A8Mxfp4Mxfp8) name = "fp8_block";

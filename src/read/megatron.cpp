@@ -198,6 +198,7 @@ Workload workload_of(Lookup& given) {
     if (given.has("use-distributed-optimizer")) parallel.zero_stage = 1;
     if (given.has("fp16")) workload.precision = Precision::Fp16;
     if (given.has("bf16")) workload.precision = Precision::Bf16;
+    if (given.has("fp8-format")) set_precision(workload, given.is("fp8-recipe", "mxfp8") ? "mxfp8" : "fp8");
     if (given.is("recompute-granularity", "full")) workload.recompute = Recompute::Full;
     if (given.is("recompute-granularity", "selective") || given.has("recompute-activations")) {
         workload.recompute = Recompute::Selective;

@@ -57,6 +57,8 @@ std::vector<std::string> megatron_flags(const Workload& work) {
     if (work.overlap >= Overlap::All && p.tp > 1) flags.add("tp-comm-overlap");
     if (work.overlap == Overlap::Experts && p.ep > 1) flags.add("overlap-moe-expert-parallel-comm");
     flags.add(work.precision == Precision::Fp16 ? "fp16" : "bf16");
+    if (work.precision == Precision::Fp8)
+        flags.add(work.formats.weights ? "fp8-format e4m3 --fp8-recipe mxfp8" : "fp8-format hybrid");
     return flags.list;
 }
 

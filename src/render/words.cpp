@@ -160,7 +160,7 @@ std::string host_bound_text(const Prediction& prediction) {
 std::string formats_text(const Workload& workload) {
     const Formats& formats = workload.formats;
     std::string text(precision_word(workload));
-    if (formats.weights) text += " weights";
+    if (formats.weights && workload.phase != Phase::Train) text += " weights";
     if (formats.activations) text += fmt::format(", {} activations", name_of(*formats.activations));
     return formats.kv ? fmt::format("{}, {} cache", text, name_of(*formats.kv)) : text;
 }

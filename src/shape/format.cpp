@@ -48,11 +48,13 @@ void set_precision(Workload& workload, std::string_view word) {
         workload.precision = *precision;
     } else {
         workload.formats.weights = find_named<Format>(word);
+        if (workload.formats.weights == Format::Mxfp8) workload.precision = Precision::Fp8;  // of training alone
     }
 }
 
 Quantization quantization_of(const Workload& workload) {
-    if (workload.phase == Phase::Train) return Quantization::None;
+    const bool trains = workload.phase == Phase::Train;
+    if (trains) return workload.formats.weights == Format::Mxfp8 ? Quantization::Mxfp8 : Quantization::None;
     return quantization_of(weights_of(workload), workload.formats.activations).value_or(Quantization::None);
 }
 

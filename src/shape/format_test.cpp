@@ -41,9 +41,26 @@ TEST(SetPrecision, TakesPrecisionsAndFormats) {
     work.phase = Phase::Decode;
     for (const std::string_view word : precision_words) {
         set_precision(work, word);
+        work.phase = word == "mxfp8" ? Phase::Train : Phase::Decode;
         EXPECT_EQ(validate(work), Problems{}) << word;
         EXPECT_EQ(precision_word(work).substr(0, 4), word.substr(0, 4));
     }
+}
+
+TEST(Workload, TrainsInMxfp8AndServesNothingSo) {
+    Workload work;
+    set_precision(work, "mxfp8");
+    EXPECT_EQ(validate(work), Problems{});
+    EXPECT_EQ(work.precision, Precision::Fp8);
+    EXPECT_EQ(quantization_of(work), Quantization::Mxfp8);
+    EXPECT_EQ(precision_word(work), "mxfp8");
+    work.phase = Phase::Prefill;
+    EXPECT_FALSE(validate(work).empty());
+    work.phase = Phase::Train;
+    set_precision(work, "fp8");
+    EXPECT_EQ(quantization_of(work), Quantization::None);
+    work.formats.weights = Format::Fp8Block;
+    EXPECT_FALSE(validate(work).empty());
 }
 
 TEST(Workload, Fp8IsAsTheModelIsPublished) {

@@ -18,10 +18,11 @@ void check_formats(const Workload& workload, Problems& problems) {
     const Formats& formats = workload.formats;
     if (formats == Formats{}) return;
     if (workload.phase == Phase::Train) {
+        if (workload.precision == Precision::Fp8 && formats == Formats{.weights = Format::Mxfp8}) return;
         const char* where = formats.weights ? "weights" : formats.activations ? "activations" : "kv";
-        problems.push_back({where, 0,
-                            "such a format is of serving; a step that trains runs in bf16, fp16, fp8, tf32 or fp32",
-                            "say --phase prefill or decode, or one of these"});
+        problems.push_back(
+            {where, 0, "such a format is of serving; a step that trains runs in bf16, fp16, fp8, mxfp8, tf32 or fp32",
+             "say --phase prefill or decode, or one of these"});
     }
     for (const auto& [where, format] :
          {std::pair{"weights", formats.weights}, {"activations", formats.activations}, {"kv", formats.kv}}) {
@@ -34,8 +35,10 @@ void check_formats(const Workload& workload, Problems& problems) {
     }
     const Format weights = formats.weights.value_or(workload.precision == Precision::Fp8 ? Format::Fp8 : Format::Bf16);
     if (!quantization_of(weights, formats.activations)) {
-        problems.push_back({formats.activations ? "activations" : "weights", 0, "no engine has kernels for this pair",
-                            "leave the activations out: they follow from the weights"});
+        const bool alone = !formats.activations;
+        problems.push_back({alone ? "weights" : "activations", 0, "no engine has kernels for this pair",
+                            alone ? "use another format, or --phase train with --precision mxfp8"
+                                  : "leave the activations out: they follow from the weights"});
     }
 }
 

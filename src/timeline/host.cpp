@@ -14,6 +14,7 @@ std::int64_t layers_of(const Shape& shape, const Workload& workload) {
 
 /// What the host works for one launch of an op, views left out.
 Seconds issue_time(const Op& op, const HostCosts& host) {
+    if (op.within_call) return {};
     switch (op.pass) {
         case Pass::Forward:
         case Pass::Recompute: return host.forward;
