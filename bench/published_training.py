@@ -35,17 +35,34 @@ def device_flags(gpu, folder):
     return ["--device-file", path]
 
 
+def experts_of(row):
+    """Whether a recipe of Megatron Bridge sends tokens by its flex dispatcher (DeepEP, HybridEP), and whether it hides the exchange
+    beside another micro-batch: `moe_flex_dispatcher_backend` and `moe_a2a_overlap` in scripts/performance/configs/{qwen3,qwen,kimi,
+    deepseek}/*workload_base_configs.py; from NeMo 26.06 src/megatron/bridge/perf_recipes, `_enable_hybridep_full_iteration_mxfp8`.
+    A release is the one whose configuration has the row's ranks and micro-batch."""
+    release = tuple(int(part) for part in row["software"].split()[-1].split(".")) if row["source"] == "megatron-bridge" else ()
+    if int(row["ep"] or 1) == 1 or release < (26,):
+        return False, False
+    gpu, small = row["gpu"], row["tw_model"] == "qwen3-30b-a3b"
+    if not row["tw_model"].startswith("qwen3"):
+        return gpu in ("gb200", "gb300") or (gpu == "h100-sxm" and "deepseek" in row["tw_model"]), gpu == "h100-sxm"
+    whole_step = release >= (26, 6) and row["weights"] == "mxfp8" and gpu in ("gb200", "gb300", "b300")  # one graph
+    flex = gpu in ("gb200", "gb300") or (gpu == "b300" and (small or release >= (26, 4)))
+    flex = flex or (small and (gpu == "b200" and row["micro_batch"] == "4" or gpu == "h100-sxm" and row["ep"] == "16"))
+    return flex, whole_step or (gpu in ("h100-sxm", "b300") and not flex)
+
+
 def runtime_of(row):
     if row["source"] != "torchtitan":
-        return "megatron"
+        return "megatron-deepep" if experts_of(row)[0] else "megatron"
     return "torchtitan" if "compiled" in row["note"] else "pytorch"
 
 
 def overlap_of(row):
-    """What runs beside products: as the recipes have it (Megatron Bridge, scripts/performance/configs, `moe_a2a_overlap`)."""
+    """What runs beside products: as the recipes have it."""
     if row["source"] == "torchtitan":
         return "all" if "async" in row["note"] else "data"
-    return "experts" if row["gpu"] == "h100-sxm" and row["tw_model"] == "qwen3-235b-a22b" else "all"
+    return "experts" if experts_of(row)[1] else "all"
 
 
 def command_of(row, program, folder):
