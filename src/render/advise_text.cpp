@@ -142,7 +142,7 @@ std::string advise_text(const Advice& advice, const Style& style) {
     append_candidates(out, advice.found, 1, style);
     if (advice.found.candidates.empty()) out += "  none found\n";
     out += "\n";
-    append_paragraph(out, "Recommendation: " + recommendation(advice), 2, style);
+    append_recommendation(out, recommendation_points(advice), style);
     append_evidence(out, advice.prediction, style);
     return out;
 }

@@ -56,6 +56,15 @@ std::string equal_size_text(const Candidate& candidate) {
     return text == speedup_text(candidate.speedup) ? "" : fmt::format(" ({} at equal size)", text);
 }
 
+/// Those that say something, without the space before them.
+std::vector<std::string> sentences(std::initializer_list<std::string> texts) {
+    std::vector<std::string> said;
+    for (const std::string& text : texts) {
+        if (!text.empty()) said.push_back(text.substr(text.find_first_not_of(' ')));
+    }
+    return said;
+}
+
 /// Why the best of all was not taken, where another depth is the reason.
 std::string other_depth_text(const SearchResult& found) {
     const Candidate* best = found.best();
@@ -74,23 +83,26 @@ std::string gain_text(const Candidate& candidate, Objective objective) {
     return speedup_text(objective == Objective::Loss ? candidate.to_loss : candidate.speedup);
 }
 
-std::string recommendation(const SearchResult& found) {
+std::vector<std::string> recommendation_points(const SearchResult& found) {
     if (!found.recommended) {
-        return "keep this shape; none of equal size and depth is predicted to be better." + other_depth_text(found);
+        return sentences(
+            {"keep this shape; none of equal size and depth is predicted to be better.", other_depth_text(found)});
     }
     const Candidate& best = *found.recommended;
     const std::string to_loss = found.objective == Objective::Loss
                                     ? fmt::format(", {} to the baseline's loss ({})", speedup_text(best.to_loss),
                                                   speedup_interval(best.to_loss_low, best.to_loss_high))
                                     : "";
-    return fmt::format("{} {}: {} the speed ({}){}, parameters {}{}{}{}{}{}", best.proven() ? "take" : "try",
-                       changes_text(best), speedup_text(best.speedup), speedup_interval(best.low, best.high), to_loss,
-                       change_text(best.parameter_change), equal_size_text(best),
-                       best.proven() ? "." : "; the interval includes no gain, so measure before you commit to it.",
-                       law_text(best), freedom_text(best), other_depth_text(found));
+    return sentences(
+        {fmt::format("{} {}: {} the speed ({}){}, parameters {}{}{}", best.proven() ? "take" : "try",
+                     changes_text(best), speedup_text(best.speedup), speedup_interval(best.low, best.high), to_loss,
+                     change_text(best.parameter_change), equal_size_text(best),
+                     best.proven() ? "." : "; the interval includes no gain, so measure before you commit to it."),
+         law_text(best) + freedom_text(best), other_depth_text(found)});
 }
 
-std::string recommendation(const Advice& advice) {
+std::vector<std::string> recommendation_points(const Advice& advice) {
+    std::vector<std::string> points = recommendation_points(advice.found);
     const Prediction& step = advice.prediction;
     Seconds reading;
     for (const PricedOp& priced : step.kernels.ops) {
@@ -99,12 +111,22 @@ std::string recommendation(const Advice& advice) {
     const double share = reading / step.kernels.sum.time;
     constexpr double nearly_all = 0.8;
     const bool reads = step.workload.phase != Phase::Train && share > nearly_all;
-    if (advice.found.recommended || !reads) return recommendation(advice.found);
-    return recommendation(advice.found) +
-           fmt::format(
-               " {} of the time is memory's, and shapes of equal size read as many bytes: a larger --batch, "
-               "narrower --weights or a narrower --kv read fewer for a token.",
-               percent_text(share));
+    if (!advice.found.recommended && reads) {
+        points.push_back(
+            fmt::format("{} of the time is memory's, and shapes of equal size read as many bytes: a larger --batch, "
+                        "narrower --weights or a narrower --kv read fewer for a token.",
+                        percent_text(share)));
+    }
+    return points;
+}
+
+std::string recommendation(const Advice& advice) {
+    return fmt::format("{}", fmt::join(recommendation_points(advice), " "));
+}
+
+void append_recommendation(std::string& out, const std::vector<std::string>& points, const Style& style) {
+    append_paragraph(out, "Recommendation: " + points.front(), 2, style);
+    for (std::size_t i = 1; i < points.size(); ++i) append_paragraph(out += "  ", points[i], 2, style);
 }
 
 std::string law_evidence_text() {

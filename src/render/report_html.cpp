@@ -27,7 +27,15 @@ std::string verdict(const Report& report) {
                     time_text(prediction.time), prediction.device.name, grouped_text(prediction.tokens_per_s),
                     throughput_unit(prediction.workload), percent_text(prediction.mfu));
     if (!prediction.fits) text += misfit_text(prediction) + " ";
-    return text + capital(recommendation(report.advice));
+    return text + capital(recommendation_points(report.advice).front());
+}
+
+/// What stands below the verdict in small type.
+std::string remarks(const Report& report) {
+    const std::vector<std::string> points = recommendation_points(report.advice);
+    std::string out;
+    for (std::size_t i = 1; i < points.size(); ++i) out += fmt::format("<p class=\"sub\">{}</p>\n", prose(points[i]));
+    return out;
 }
 
 std::string fact(const std::string& value, const std::string& what) {
@@ -44,7 +52,8 @@ std::string head(const Report& report) {
                            p.shape.hidden, p.shape.heads, p.shape.head_dim, p.shape.kv_heads,
                            p.shape.experts ? p.shape.experts->ffn : p.shape.ffn, p.shape.vocab,
                            workload_text(p.workload))));
-    out += fmt::format("<p class=\"verdict\">{}</p>\n<ul class=\"facts\">\n", prose(verdict(report)));
+    out +=
+        fmt::format("<p class=\"verdict\">{}</p>\n{}<ul class=\"facts\">\n", prose(verdict(report)), remarks(report));
     out += fact(time_text(p.time), "a step, 90% interval " + interval_text(p.low, p.high));
     out += fact(grouped_text(p.tokens_per_s), throughput_unit(p.workload));
     out += fact(percent_text(p.mfu), "MFU, " + rate_text(p.flops / p.time));

@@ -162,13 +162,14 @@ std::string other_size_text(const SearchAnswer& answer, std::string_view which) 
         answer.at_the_edge ? " It lies at the edge of the space; --hidden A..B and --layers A..B widen it." : "");
 }
 
-std::string advice_text(const SearchAnswer& answer) {
+std::vector<std::string> advice_points(const SearchAnswer& answer) {
     const Budget& budget = answer.options.budget;
     const Between params = answer.options.guards.params;
-    if (budget.time || budget.memory) return other_size_text(answer, "the largest within the budget");
-    if (budget.flops_per_token) return other_size_text(answer, "the fastest with so many FLOPs");
+    if (budget.time || budget.memory) return {other_size_text(answer, "the largest within the budget")};
+    if (budget.flops_per_token) return {other_size_text(answer, "the fastest with so many FLOPs")};
     const bool another = params.low > 1.0 || params.high < 1.0;
-    return another ? other_size_text(answer, "the fastest of that size") : recommendation(answer.found);
+    if (another) return {other_size_text(answer, "the fastest of that size")};
+    return recommendation_points(answer.found);
 }
 
 }  // namespace
@@ -190,7 +191,7 @@ std::string search_text(const SearchAnswer& answer, const Style& style) {
     append_paragraph(out, guards_text(answer), 2, style);
     if (answer.found.objective == Objective::Loss) append_paragraph(out, law_evidence_text(), 2, style);
     append_evidence(out, answer.baseline, style);
-    append_paragraph(out, "Recommendation: " + advice_text(answer), 2, style);
+    append_recommendation(out, advice_points(answer), style);
     return out;
 }
 

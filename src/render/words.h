@@ -48,11 +48,13 @@ std::string causes_text(const Candidate& candidate);
 /// The speed-up of a candidate with the host that is assumed, to the baseline's loss where that is the objective.
 std::string gain_text(const Candidate& candidate, Objective objective);
 
-/// The one thing to do, or that there is nothing to gain.
-std::string recommendation(const SearchResult& found);
-std::string recommendation(const Advice& advice);  ///< and why there is none, where memory is the reason
-std::string loss_text(const LossChange& loss);     ///< "+0.2% (-0.4 to +0.8)"
-std::string law_evidence_text();                   ///< what the law of loss stands on
+/// What to take, or that there is nothing to gain; what that does to loss; what else might be better.
+std::vector<std::string> recommendation_points(const SearchResult& found);
+std::vector<std::string> recommendation_points(const Advice& advice);  ///< and why there is none, where memory is it
+std::string recommendation(const Advice& advice);                      ///< the points in one
+void append_recommendation(std::string& out, const std::vector<std::string>& points, const Style& style);
+std::string loss_text(const LossChange& loss);  ///< "+0.2% (-0.4 to +0.8)"
+std::string law_evidence_text();                ///< what the law of loss stands on
 
 /// Which is the fastest, and by how much.
 std::string fastest_text(const Comparison& comparison);
