@@ -28,7 +28,9 @@ void append_headline(std::string& out, const Prediction& prediction, const Style
                      2, style);
     if (!prediction.fits) out += paint(misfit_text(prediction), Tone::Bad, style) + "\n";
     if (prediction.host_bound) {
-        append_paragraph(out, host_bound_text(prediction) + " No shape helps before that.", 2, style);
+        append_paragraph(
+            out, host_bound_text(prediction) + " Until then only fewer layers help, of all that a shape may change.", 2,
+            style);
     }
 }
 

@@ -9,8 +9,8 @@
 namespace tilewright::render {
 
 std::string loss_text(const LossChange& loss) {
-    return fmt::format("{:+.1f}% ({:+.1f} to {:+.1f})", 100.0 * loss.value + 0.0, 100.0 * loss.low + 0.0,
-                       100.0 * loss.high + 0.0);
+    return fmt::format("{}% ({} to {})", signed_text(100.0 * loss.value), signed_text(100.0 * loss.low),
+                       signed_text(100.0 * loss.high));
 }
 
 namespace {
@@ -30,12 +30,13 @@ std::string_view trait_text(std::string_view limit) {
 std::string law_text(const Candidate& candidate) {
     const LossChange& loss = candidate.loss;
     if (!loss.known) return " What it does to loss is not known: no such model was trained.";
-    const std::string text = fmt::format(" Expected loss at equal tokens {}", loss_text(loss));
+    const std::string text = fmt::format(" Expected change of the loss at equal tokens: {}", loss_text(loss));
     if (loss.reaches()) return text + ".";
-    if (!loss.tried) return text + fmt::format("; the law does not reach: no run varied {}.", trait_text(loss.limit));
-    return text + fmt::format("; the law does not reach: what is known of {} is of models or values {} times off.",
-                              trait_text(loss.limit),
-                              loss.beyond < 100.0 ? digits3(loss.beyond) : grouped_text(loss.beyond));
+    if (!loss.tried)
+        return text + fmt::format("; the law does not reach so far: no run varied {}.", trait_text(loss.limit));
+    return text +
+           fmt::format("; the law does not reach so far: what is known of {} is from models or values {} times away.",
+                       trait_text(loss.limit), loss.beyond < 100.0 ? digits3(loss.beyond) : grouped_text(loss.beyond));
 }
 
 /// Why another depth, or fewer parameters outside the embeddings than the guard allows, are taken.
@@ -45,9 +46,9 @@ std::string freedom_text(const Candidate& candidate) {
         std::ranges::any_of(candidate.changed, [](const auto& text) { return text.starts_with("layers"); });
     if (!moves && candidate.block_change >= equal) return "";
     const LossChange& apart = candidate.loss_beside_heads;
-    return fmt::format(" Width, depth and size by themselves ({} outside the embeddings) do {} to it, which {}.",
+    return fmt::format(" Of that, width, depth and size ({} parameters outside the embeddings) make {}, which {}.",
                        change_text(candidate.block_change), loss_text(apart),
-                       apart.free() ? "counts as free" : "with these heads counts as free");
+                       apart.free() ? "counts as free" : "counts as free together with the new heads");
 }
 
 /// What a speed-up is worth where size bought some of it, or was paid for.
@@ -71,9 +72,10 @@ std::string other_depth_text(const SearchResult& found) {
     constexpr double worth_a_word = 1.01;
     const double taken = found.recommended ? found.recommended->gain : 1.0;
     if (best == nullptr || best->keeps_depth || best->gain < worth_a_word * taken) return "";
-    return fmt::format(" Another {} might be better still ({}: {}{}), but nothing says that it costs no loss.{}",
+    return fmt::format(" Another {} might be better still ({}: {}{}), but nothing shows that it would cost no loss.{}",
                        best->loss.known ? "depth" : "depth, width or choice of experts", changes_text(*best),
-                       gain_text(*best, found.objective), found.objective == Objective::Loss ? " to the same loss" : "",
+                       found.objective == Objective::Loss ? "the same loss " : "",
+                       gain_text(*best, found.objective) + (found.objective == Objective::Loss ? " as soon" : ""),
                        law_text(*best));
 }
 
@@ -86,11 +88,11 @@ std::string gain_text(const Candidate& candidate, Objective objective) {
 std::vector<std::string> recommendation_points(const SearchResult& found) {
     if (!found.recommended) {
         return sentences(
-            {"keep this shape; none of equal size and depth is predicted to be better.", other_depth_text(found)});
+            {"keep this shape; none of its size and depth is predicted to be better.", other_depth_text(found)});
     }
     const Candidate& best = *found.recommended;
     const std::string to_loss = found.objective == Objective::Loss
-                                    ? fmt::format(", {} to the baseline's loss ({})", speedup_text(best.to_loss),
+                                    ? fmt::format(", the baseline's loss {} as soon ({})", speedup_text(best.to_loss),
                                                   speedup_interval(best.to_loss_low, best.to_loss_high))
                                     : "";
     return sentences(
@@ -132,7 +134,7 @@ void append_recommendation(std::string& out, const std::vector<std::string>& poi
 std::string law_evidence_text() {
     const LawEvidence runs = law_evidence();
     return fmt::format(
-        "Loss by a law of {} training runs of ours and {} published ones, {} to {} parameters outside "
+        "Loss is by a law fitted to {} training runs of ours and {} published ones, of {} to {} parameters outside "
         "the embeddings; docs/quality.md.",
         runs.own_runs, runs.published_runs, count_text(runs.smallest), count_text(runs.largest));
 }

@@ -70,21 +70,26 @@ std::string guards_text(const SearchAnswer& answer) {
         own.push_back(range_text({flops.low / 1e9, flops.high / 1e9}) + " GFLOP per token");
     } else {
         const bool equal_size = guards.params.low <= 1.0 && guards.params.high >= 1.0;
-        const char* both = equal_size ? "parameters, and those outside the embeddings, " : "parameters ";
-        relative.push_back(both + range_text(guards.params) +
-                           (equal_size ? " (fewer there where the law of loss calls it free)" : ""));
-        relative.push_back(fmt::format("FLOPs per token up to {:.3g}", guards.max_flops));
+        relative.push_back("parameters " + range_text(guards.params));
+        if (equal_size) {
+            const Shape& shape = answer.baseline.shape;
+            const char* more = shape.experts            ? " (of experts also those that a token visits)"
+                               : LossLaw(shape).known() ? " (fewer where the law of loss calls the change free)"
+                                                        : "";
+            relative.push_back("outside the embeddings " + range_text(guards.blocks) + more);
+        }
+        relative.push_back(fmt::format("FLOPs per token at most {:.3g}", guards.max_flops));
     }
     relative.push_back("hidden/layers " + range_text(guards.aspect));
-    add_guard(relative, options.axis(Knob::Layers), fmt::format("depth from {:.3g}", guards.min_depth));
+    add_guard(relative, options.axis(Knob::Layers), fmt::format("layers at least {:.3g}", guards.min_depth));
     add_guard(own, options.axis(Knob::HeadDim), "head size 64–256");
     add_guard(own, options.axis(Knob::Ffn), "ffn/hidden " + mlp_ratio_text(answer));
     const bool trains = answer.baseline.workload.phase == Phase::Train;
     add_guard(
         relative, options.axis(Knob::KvHeads),
-        fmt::format("{} from {:.3g}", trains ? "width of k and v over hidden" : "KV cache of a token", guards.kv));
-    return fmt::format("Guards: {} (all over the baseline's){}{}; docs/quality.md has their sources.", joined(relative),
-                       own.empty() ? "" : "; ", joined(own));
+        fmt::format("{} at least {:.3g}", trains ? "width of k and v over hidden" : "KV cache of a token", guards.kv));
+    return fmt::format("Guards, over the baseline's: {}.{} docs/quality.md has their sources.", joined(relative),
+                       own.empty() ? "" : fmt::format(" Others: {}.", joined(own)));
 }
 
 /// The kind under which the best of all is listed: a change of one knob is listed there alone.
@@ -98,27 +103,29 @@ std::string_view kind_of_best(const SearchResult& found) {
 /// Whether another host than the one assumed makes another speed-up.
 bool host_matters(const Candidate& one) { return std::abs(one.expected / one.speedup - 1.0) > 1e-3; }
 constexpr std::string_view by_part = ", by one micro-batch on one GPU";  ///< which is what is walked
-constexpr std::string_view on_the_mean = ", on the mean of faster and slower hosts than the one shown";
+constexpr std::string_view on_the_mean = ", averaged over hosts faster and slower than the one shown";
 
 std::string coverage_text(const SearchAnswer& answer) {
     const SearchResult& found = answer.found;
     const std::string priced = grouped_text(static_cast<double>(found.shapes_priced));
     if (found.exhaustive && found.shapes_priced == 0) return "No shape of the space passes the guards.";
     if (found.exhaustive && found.best() == nullptr) {
-        return fmt::format("All {} shapes of the space were priced, and none qualifies.", priced);
+        const bool within = answer.options.budget.time || answer.options.budget.memory;
+        return fmt::format("All {} shapes of the space were priced, and none {}.", priced,
+                           within ? "keeps within the budget" : "gains anything");
     }
     if (found.exhaustive) {
         const Budget& budget = answer.options.budget;
-        const std::string_view best = budget.time || budget.memory ? "the largest that fits, under the model"
+        const std::string_view best = budget.time || budget.memory ? "is the largest that fits, by the model"
                                       : found.objective == Objective::Loss
-                                          ? "soonest at the baseline's loss, under the model and the law"
-                                          : "the fastest under the model";
-        return fmt::format("All {} shapes of the space were priced{}: the first of \"{}\" is {}{}{}.", priced,
+                                          ? "reaches the baseline's loss soonest, by the model and the law"
+                                          : "is the fastest by the model";
+        return fmt::format("All {} shapes of the space were priced{}. The first under \"{}\" {}{}{}.", priced,
                            answer.baseline.split ? by_part : "", kind_of_best(found), best,
                            host_matters(*found.best()) ? on_the_mean : "",
                            answer.options.exact || budget.time || budget.memory
                                ? ""
-                               : ", round sizes preferred where they cost no more than 0.3%");
+                               : "; round sizes are preferred where they cost no more than 0.3%");
     }
     if (!answer.wider_steps.empty()) {
         return fmt::format("A bounded walk: {} shapes in wider steps ({}); a shape between them may be faster.", priced,
@@ -133,7 +140,7 @@ std::string basket_text(const std::vector<WeightedGpu>& gpus) {
     for (const WeightedGpu& gpu : gpus) {
         text += fmt::format("{}{} {:g} ({})", text.empty() ? "" : ", ", gpu.name, gpu.weight, name_of(gpu.evidence));
     }
-    return fmt::format("Basket: {}; speed-ups are weighted, what a change moves most is told of {}.", text,
+    return fmt::format("Basket: {}. Speed-ups are weighted means; what a change moves most is that on {}.", text,
                        gpus.front().name);
 }
 

@@ -116,6 +116,15 @@ std::string removes_text(const Fix& fix) {
     return fmt::format(" ({}{} at equal work)", fix.gain.value < 0 ? "saves " : "", time_text(fix.removes));
 }
 
+/// "ffn 3072"; "2 of 8 experts of ffn 14336".
+std::string mlp_text(const Shape& shape) {
+    if (!shape.experts) return fmt::format("ffn {}", shape.ffn);
+    const Experts& experts = *shape.experts;
+    const std::string shared =
+        experts.shared_ffn > 0 ? fmt::format(" beside a shared one of {}", experts.shared_ffn) : "";
+    return fmt::format("{} of {} experts of ffn {}{}", experts.active, experts.count, experts.ffn, shared);
+}
+
 /// Beside an interval that does not lie above one.
 std::string_view doubt(const Candidate& candidate) {
     return candidate.proven() ? "" : candidate.high < 1.0 ? " slower" : " not proven";
@@ -282,11 +291,11 @@ void append_header(std::string& out, const Prediction& prediction, const Style& 
            paint(" (" + prediction.device.full_name + ")", Tone::Dim, style) + "\n";
     std::string size = count_text(static_cast<double>(params.total)) + " parameters";
     if (params.active != params.total) size += ", " + count_text(static_cast<double>(params.active)) + " active";
-    append_paragraph(out,
-                     fmt::format("{} · {} layers, hidden {}, {} heads of {}, {} kv, ffn {}, vocab {}", size,
-                                 shape.layers, shape.hidden, shape.heads, shape.head_dim, shape.kv_heads,
-                                 shape.experts ? shape.experts->ffn : shape.ffn, shape.vocab),
-                     2, style);
+    append_paragraph(
+        out,
+        fmt::format("{} · {} layers, hidden {}, {} heads of {}, {} kv, {}, vocab {}", size, shape.layers, shape.hidden,
+                    shape.heads, shape.head_dim, shape.kv_heads, mlp_text(shape), shape.vocab),
+        2, style);
     append_paragraph(out, workload_text(prediction.workload), 2, style);
     out += "\n";
 }
@@ -332,7 +341,7 @@ void append_candidates(std::string& out, const SearchResult& found, std::size_t 
                                     change_text(candidate.parameter_change)};
             if (by_loss) {
                 const double half = 50.0 * (candidate.loss.high - candidate.loss.low);
-                cells.emplace_back(fmt::format("{:+.1f}±{:.1f}%", 100.0 * candidate.loss.value + 0.0, half));
+                cells.emplace_back(fmt::format("{}±{:.1f}%", signed_text(100.0 * candidate.loss.value), half));
                 cells.emplace_back(speedup_text(candidate.to_loss));
             }
             cells.emplace_back(causes_text(candidate));
