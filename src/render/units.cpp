@@ -82,7 +82,10 @@ std::string grouped_text(double count) {
 }
 
 std::string percent_text(double share) { return fmt::format("{:.1f}%", 100.0 * share); }
-std::string signed_text(double value) { return fmt::format("{:+.1f}", std::round(10.0 * value) / 10.0 + 0.0); }
+std::string signed_text(double value) {
+    const int digits = std::abs(value) < 0.05 && std::abs(value) >= 0.005 ? 2 : 1;
+    return fmt::format("{:+.{}f}", std::abs(value) < 0.005 ? 0.0 : value, digits);
+}
 std::string change_text(double share) { return signed_text(100.0 * share) + "%"; }
 
 std::string signed_count_text(std::int64_t count) {

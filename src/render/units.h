@@ -16,7 +16,7 @@ std::string rate_text(FlopsPerSecond rate);             ///< "989 TFLOP/s"
 std::string count_text(double count);                   ///< "2.65 B", "355 M", "12.3 k"
 std::string grouped_text(double count);                 ///< "19,900", to the nearest whole
 std::string percent_text(double share);                 ///< "38.1%"
-std::string signed_text(double value);                  ///< "+0.3", with its sign; what rounds to zero is "+0.0"
+std::string signed_text(double value);                  ///< "+0.3", "-0.04", with its sign; nothing is "+0.0"
 std::string change_text(double share);                  ///< "+0.3%"
 std::string signed_count_text(std::int64_t count);      ///< "+120 k"
 std::string speedup_text(double factor);                ///< "1.18×"

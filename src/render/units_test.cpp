@@ -42,7 +42,8 @@ TEST(Units, Counts) {
 TEST(Units, ChangesKeepTheirSign) {
     EXPECT_EQ(change_text(0.0), "+0.0%");
     EXPECT_EQ(change_text(-0.012), "-1.2%");
-    EXPECT_EQ(change_text(-0.0004), "+0.0%") << "nothing has no sign";
+    EXPECT_EQ(change_text(-0.0004), "-0.04%") << "little is not nothing";
+    EXPECT_EQ(change_text(-0.00001), "+0.0%");
     EXPECT_EQ(speedup_interval(1.05, 1.3), "1.05–1.30×");
 }
 
