@@ -330,6 +330,21 @@ TEST(Cli, ConfigurationsReadBackAsTheSameShape) {
         EXPECT_NE(tilewright::cli::config_of(read->shape).text.find(std::string("\"") + family + "\""),
                   std::string::npos);
     }
+    // a model of the catalogue as the class that its file names
+    const tilewright::Shape phi3 = *tilewright::find_model("phi-3-mini");
+    EXPECT_NE(tilewright::cli::config_of(phi3).text.find("\"" + phi3.family + "\""), std::string::npos);
+}
+
+/// BLOOM's class has an MLP of four times its hidden size: a file without the width would be of another model.
+TEST(Cli, WritesNoConfigurationOfAnotherModel) {
+    const fs::path folder = scratch() / "another-model";
+    const Outcome seen =
+        run("tilewright search bloom-7b1 --gpu h200 --only layers,ffn --keep 1 --write " + folder.string());
+    EXPECT_EQ(seen.code, 0) << seen.err;
+    EXPECT_NE(seen.err.find("not written, no config.json of transformers says this"), std::string::npos) << seen.err;
+    EXPECT_TRUE(fs::exists(folder / "baseline" / "config.json"));
+    EXPECT_FALSE(fs::exists(folder / "two-knobs-1"));
+    fs::remove_all(folder);
 }
 
 }  // namespace

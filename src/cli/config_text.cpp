@@ -83,14 +83,18 @@ std::optional<std::string> edited_config(const ReadConfig& config, const Shape& 
 
 Config config_of(const Shape& shape) {
     Config best;
+    int closest = 0;  ///< how near the family is to the shape's own
     for (const render::ConfigFamily& family : render::config_families()) {
         std::string text = render::config_json(shape, family);
         const Result<ShapeFile> back = read_shape(text, "config.json");
         if (!back) continue;
         std::vector<std::string> missing = differences(shape, back->shape);
-        const bool namesake = missing.size() == best.lost.size() && shape.name.starts_with(family.model_type);
-        if (best.text.empty() || missing.size() < best.lost.size() || namesake) {
-            best = {std::move(text), std::move(missing)};
+        const int kin = shape.family == family.model_type ? 2 : shape.name.starts_with(family.model_type) ? 1 : 0;
+        if (best.text.empty() || missing.size() < best.lost.size() ||
+            (missing.size() == best.lost.size() && kin > closest)) {
+            const bool same_size = count_parameters(shape).total == count_parameters(back->shape).total;
+            best = {std::move(text), std::move(missing), same_size};
+            closest = kin;
         }
     }
     return best;

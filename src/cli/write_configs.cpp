@@ -17,12 +17,11 @@ Problems write_config(const fs::path& folder, const std::string& text) {
     return files::write_file((folder / "config.json").string(), text);
 }
 
-/// Removes what an earlier run with more to say wrote; whether it was there.
-bool remove_config(const fs::path& folder) {
+/// Removes what an earlier run with more to say wrote.
+void remove_config(const fs::path& folder) {
     std::error_code ignored;
-    const bool there = fs::remove(folder / "config.json", ignored);
+    fs::remove(folder / "config.json", ignored);
     fs::remove(folder, ignored);  // unless something else is in it
-    return there;
 }
 
 }  // namespace
@@ -51,8 +50,13 @@ Problems ConfigFolder::write(const SearchAnswer& answer, const Session& session)
             if (read_) warn(session, name + ": the keys of the file that was read are not kept");
             config = config_of(shape);
         }
+        const std::string written = config.same_size ? "" : "not written, ";
         for (const std::string& what : config.lost) {
-            warn(session, name + ": no config.json of transformers says this with the rest: " + what);
+            warn(session, name + ": " + written + "no config.json of transformers says this with the rest: " + what);
+        }
+        if (!config.same_size) {  // it would be of another model
+            remove_config(fs::path(path_) / name);
+            return;
         }
         const Problems found = write_config(fs::path(path_) / name, config.text);
         problems.insert(problems.end(), found.begin(), found.end());
@@ -63,8 +67,8 @@ Problems ConfigFolder::write(const SearchAnswer& answer, const Session& session)
         std::replace(stem.begin(), stem.end(), ' ', '-');
         const auto name = [&](std::size_t i) { return stem + "-" + std::to_string(i + 1); };
         for (std::size_t i = 0; i < list.size(); ++i) write(name(i), list[i].shape);
-        for (std::size_t i = list.size(); remove_config(fs::path(path_) / name(i)); ++i) {
-        }
+        constexpr std::size_t stale = 100;  // a folder may be missing between others
+        for (std::size_t i = list.size(); i < list.size() + stale; ++i) remove_config(fs::path(path_) / name(i));
     }
     return problems;
 }

@@ -23,9 +23,10 @@ std::optional<std::string> edited_config(const ReadConfig& config, const Shape& 
 struct Config {
     std::string text;
     std::vector<std::string> lost;
+    bool same_size = true;  ///< as many parameters as the shape
 };
 
-/// The family that reads back as the same shape; where none does, the one that loses least.
+/// The family that reads back as the same shape, its own before others; where none does, the one that loses least.
 Config config_of(const Shape& shape);
 
 /// The folder to write to; does nothing until it is opened.

@@ -237,19 +237,6 @@ TEST(Search, SearchesMixturesOfExperts) {
     EXPECT_GT(result.shapes_priced, 50);
 }
 
-TEST(Search, TriesCountsOfExpertsThatEightGpusShare) {
-    const auto counts_of = [](std::int64_t count, std::int64_t active, std::int64_t width) {
-        Shape shape = small();
-        shape.experts = Experts{.count = count, .active = active, .ffn = width, .shared_ffn = width};
-        std::set<std::int64_t> counts;
-        list(space::Space(shape, {}, {}),
-             [&](const Shape& found, const space::Variant&) { counts.insert(found.experts->count); });
-        return counts;
-    };
-    EXPECT_EQ(counts_of(16, 4, 512), (std::set<std::int64_t>{8, 12, 16, 24, 32}));
-    EXPECT_EQ(counts_of(64, 8, 512), (std::set<std::int64_t>{32, 40, 48, 56, 64, 72, 80, 96, 112, 128}));
-}
-
 TEST(Search, PrefersRoundSizesThatCostNothing) {
     SearchOptions options = only({Knob::Vocab});
     options.objective = Objective::Step;

@@ -92,6 +92,9 @@ void set_width(Shape& shape, const Variant& variant, std::int64_t width) {
         shape.ffn = width;
         return;
     }
+    const bool one_width =
+        shape.ffn == shape.experts->ffn && shape.experts->dense_layers == 0 && shape.experts->every == 1;
+    if (one_width) shape.ffn = width;  // a config.json of such a model has no other for its experts
     shape.experts->ffn = width;
     if (variant.shared_times >= 0) shape.experts->shared_ffn = variant.shared_times * width;
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 
+#include "search/search_samples.h"
 #include "shape/shape_samples.h"
 
 namespace tilewright {
@@ -53,6 +54,35 @@ TEST(Space, TakesTheStepsOfEveryDimension) {
     EXPECT_EQ(heads, (std::set<std::int64_t>{10, 20, 32, 40}));
     EXPECT_EQ(kv_heads, (std::set<std::int64_t>{10, 20}));
     EXPECT_EQ(vocabularies, (std::set<std::int64_t>{50257, 50688}));
+}
+
+/// A model whose layers all have experts has one width in its config.json, and candidates can be written as one.
+TEST(Space, KeepsOneWidthWhereAllLayersHaveExperts) {
+    Shape shape = small();
+    shape.ffn = 512;
+    shape.experts = Experts{.count = 16, .active = 4, .ffn = 512};
+    const auto widths_agree = [&] {
+        bool agree = true;
+        list(space::Space(shape, {}, {}),
+             [&](const Shape& found, const space::Variant&) { agree = agree && found.ffn == found.experts->ffn; });
+        return agree;
+    };
+    EXPECT_TRUE(widths_agree());
+    shape.experts->dense_layers = 1;
+    EXPECT_FALSE(widths_agree());
+}
+
+TEST(Space, TriesCountsOfExpertsThatEightGpusShare) {
+    const auto counts_of = [](std::int64_t count, std::int64_t active, std::int64_t width) {
+        Shape shape = small();
+        shape.experts = Experts{.count = count, .active = active, .ffn = width, .shared_ffn = width};
+        std::set<std::int64_t> counts;
+        list(space::Space(shape, {}, {}),
+             [&](const Shape& found, const space::Variant&) { counts.insert(found.experts->count); });
+        return counts;
+    };
+    EXPECT_EQ(counts_of(16, 4, 512), (std::set<std::int64_t>{8, 12, 16, 24, 32}));
+    EXPECT_EQ(counts_of(64, 8, 512), (std::set<std::int64_t>{32, 40, 48, 56, 64, 72, 80, 96, 112, 128}));
 }
 
 }  // namespace
