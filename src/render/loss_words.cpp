@@ -75,7 +75,7 @@ std::string other_depth_text(const SearchResult& found) {
     return fmt::format(" Another {} might be better still ({}: {}{}), but nothing shows that it would cost no loss.{}",
                        best->loss.known ? "depth" : "depth, width or choice of experts", changes_text(*best),
                        found.objective == Objective::Loss ? "the same loss " : "",
-                       gain_text(*best, found.objective) + (found.objective == Objective::Loss ? " as soon" : ""),
+                       gain_text(*best, found.objective) + (found.objective == Objective::Loss ? " as fast" : ""),
                        law_text(*best));
 }
 
@@ -92,7 +92,7 @@ std::vector<std::string> recommendation_points(const SearchResult& found) {
     }
     const Candidate& best = *found.recommended;
     const std::string to_loss = found.objective == Objective::Loss
-                                    ? fmt::format(", the baseline's loss {} as soon ({})", speedup_text(best.to_loss),
+                                    ? fmt::format(", reaching the baseline's loss {} as fast ({})", speedup_text(best.to_loss),
                                                   speedup_interval(best.to_loss_low, best.to_loss_high))
                                     : "";
     return sentences(
