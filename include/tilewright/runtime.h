@@ -142,6 +142,8 @@ struct RuntimeTraits {
     bool dropout = false;              ///< drops what a half adds to the stream, in training, unless told not to
     bool deepep = false;               ///< in training, tokens go to their experts by DeepEP, else by an all-to-all
     bool asynchronous = false;         ///< tensor ranks exchange a gradient beside the products that do not need it
+    bool cache_turns = false;          ///< the kernel that writes the cache turns queries and keys, too
+    bool writes_fp8 = false;           ///< what a product with one fp8 scale reads is written so by the kernel before
     bool gathers_experts = false;      ///< decode copies the weights of each token's experts, then multiplies
     Logits logits = Logits::All;       ///< of a prompt
     AttentionForm attention = AttentionForm::Fused;

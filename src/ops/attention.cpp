@@ -44,6 +44,11 @@ constexpr Launches rotary_launches[] = {{3, 1, 1}, {1, 0.5, 0.5}, {1, 2, 1}};
 
 bool rotates(const Shape& s) { return s.positions == Positions::Rotary || s.latent; }
 
+/// One kernel reads queries, keys and values, turns them, and writes the last two into the cache.
+bool turned_by_cache(const Builder& b) {
+    return b.runtime.cache_turns && rotates(b.shape) && b.work.phase != Phase::Train;
+}
+
 void latent_queries(Builder& b, const Widths& w, std::int64_t rank) {
     const std::int64_t hidden = b.shape.hidden;
     const std::int64_t kept = b.runtime.rotary == Fusion::Epilogue ? w.query : 0;
@@ -137,28 +142,19 @@ void query_key_norms(Builder& b, const Widths& w) {
 }
 
 void rotary_apart(Builder& b, std::int64_t width) {
-    Piece step{"rotary", Component::Position, StreamKind::Strided, b.tokens, width};
-    const auto set = [&step](const Launches& launches) {
-        step.launches = launches.count;
-        step.reads = launches.reads;
-        step.writes = launches.writes;
+    const auto step = [&](std::string_view name, const Launches& of, double saved) {
+        return Piece{name,    Component::Position, StreamKind::Strided, b.tokens, width, of.reads, of.writes, saved,
+                     of.count};
     };
-    for (const Launches& launches : rotary_launches) {
-        set(launches);
-        step.saved = launches.reads == 2 && !b.shape.latent ? 1 : 0;  // the sum is what attention reads
-        b.forward(step);
+    for (const Launches& launches : rotary_launches) {  // the sum is what attention reads
+        b.forward(step("rotary", launches, launches.reads == 2 && !b.shape.latent ? 1 : 0));
     }
-    step.name = "rotary backward";
-    step.saved = 0;
-    for (const Launches& launches : rotary_launches) {
-        set(launches);
-        b.backward(step);
-    }
+    for (const Launches& launches : rotary_launches) b.backward(step("rotary backward", launches, 0));
 }
 
 /// Positions by rotation; with latent attention the turned parts are then copied beside the others.
 void rotary(Builder& b, const Widths& w) {
-    if (!rotates(b.shape)) return;
+    if (!rotates(b.shape) || turned_by_cache(b)) return;
     StepOn turned{"rotary", "rotary backward", Component::Position, b.tokens, w.rotated_query};
     if (b.listed(ListedStep::Rotary, turned)) {
         turned.width = w.rotated_key;
@@ -194,7 +190,11 @@ void cache(Builder& b, const Widths& w) {
     const std::int64_t held = b.work.batch * b.kv_len;
     const ListedStep step = b.work.phase == Phase::Decode ? ListedStep::DecodeCache : ListedStep::Cache;
     if (b.listed(step, {"kv append", "kv append backward", Component::Attention, held, w.key})) return;
-    Piece append = pointwise("kv append", Component::Attention, b.tokens, w.key + w.value);
+    const std::int64_t turned = turned_by_cache(b) ? w.query : 0, both = w.key + w.value;
+    Piece append = pointwise("kv append", Component::Attention, b.tokens, turned + both);
+    if (turned > 0) append.kind = StreamKind::Rotary;
+    const double kept = static_cast<double>(both) * cache_bytes(b.work) / b.element;
+    append.writes = (static_cast<double>(turned) + kept) / static_cast<double>(turned + both);
     const bool apart = b.runtime.cache == Fusion::Apart;
     if (apart) append = {"kv append", Component::Attention, StreamKind::Strided, b.tokens, w.key};
     if (apart) append.launches = 2;

@@ -141,6 +141,13 @@ double Builder::gathered_bytes(int copies) const {
     return blocks ? copies * stored_bytes(Format::Mxfp8) : stored_bytes(Format::Fp8);
 }
 
+double Builder::written_for(Component component) const {
+    const bool of_attention = component == Component::Qkv || component == Component::Projection;
+    const bool kept = of_attention && keeps_attention(shape, work);
+    const bool given = runtime.writes_fp8 && !kept && quantization_of(work) == Quantization::Fp8;
+    return given ? stored_bytes(Format::Fp8) / element : 1.0;
+}
+
 void Builder::linear(const Linear& l) {
     const std::int64_t rows = l.rows > 0 ? l.rows : tokens;
     const std::int64_t batch = std::max<std::int64_t>(1, l.groups);
@@ -166,7 +173,8 @@ void Builder::linear(const Linear& l) {
     listed(ListedStep::Weights, {l.names.forward, l.names.weight, l.component, l.out * batch, l.in});
     if (l.reads_norm) listed(ListedStep::Input, {l.names.forward, l.names.input, l.component, rows * batch, l.in});
     const Narrowing narrowing = narrowing_of(l, precision);
-    if (traits_of(quantization).quantizes || narrowing.input) {
+    const bool given = quantization == Quantization::Fp8 && runtime.writes_fp8;
+    if ((traits_of(quantization).quantizes && !given) || narrowing.input) {
         const double written = narrowing.input ? narrowing.written : stored_bytes(traits_of(quantization).activations);
         const std::int64_t own = narrowing.shared_input && rows == tokens ? shared_tokens : rows;
         forward(Piece{"quantize", l.component, StreamKind::Pointwise, own * batch, l.in, 1, written / element});
@@ -192,7 +200,7 @@ void Builder::norm(const Norm& n) {
     const bool rms = shape.norms.kind == NormKind::Rms;
     const StreamKind kind = rms ? StreamKind::RmsNorm : StreamKind::Norm;
     const StreamKind back = rms ? StreamKind::RmsNormBackward : StreamKind::NormBackward;
-    const double written = n.outputs + (n.added > 0 && !n.sum_again ? 1 : 0);
+    const double written = n.share * n.outputs + (n.added > 0 && !n.sum_again ? 1 : 0);
     const bool own_addition = n.branches && runtime.residual == Fusion::Apart;
     if (own_addition) add_gradients("residual backward", n.rows, n.width);
     const StepOn on{n.names.forward, n.names.backward, Component::Norm, n.rows, n.width};

@@ -44,6 +44,7 @@ struct Norm {
     double saved = 0;        ///< tensors of rows * width kept for the backward pass
     int outputs = 1;         ///< norms of the same input that the same kernel writes
     bool sum_again = false;  ///< the sum is not written: who needs it adds again
+    double share = 1;        ///< what is written of an output, where that is narrower than its input
 };
 
 /// A streaming kernel; traffic is in units of the rows * width tensor.
@@ -91,6 +92,9 @@ public:
 
     void linear(const Linear& linear);
     void norm(const Norm& norm);
+
+    /// What is written of a tensor that only products of this component read, in units of `element`.
+    double written_for(Component component) const;
 
     /// The kernels that the runtime lists for a step; false where it lists none.
     bool listed(ListedStep step, const StepOn& on);

@@ -235,5 +235,47 @@ TEST(Exchange, SendsACopyForEachExpertOrForEachGpu) {
     EXPECT_DOUBLE_EQ(payload_bytes(exchange), 128.0 * 8 * 7168 * (1 + 4.0 / 128)) << "an expert a GPU";
 }
 
+/// A plain model in fp8 with an fp8 cache, as a runtime of this name prompts it.
+OpGraph prompted_in_fp8(std::string_view runtime) {
+    Shape shape;
+    shape.hidden = 4096;
+    shape.layers = 2;
+    shape.heads = 32;
+    shape.kv_heads = 8;
+    shape.head_dim = 128;
+    shape.ffn = 14336;
+    shape.vocab = 32000;
+    shape.mlp = MlpKind::Gated;
+    shape.norms.kind = NormKind::Rms;
+    shape.positions = Positions::Rotary;
+    Workload work = serving(Phase::Prefill);
+    work.runtime = find_runtime(runtime).value();
+    work.formats.weights = work.formats.activations = work.formats.kv = Format::Fp8;
+    return lower(shape, work);
+}
+
+TEST(Engine, BuiltEnginesQuantiseNothingByItself) {
+    const OpGraph built = prompted_in_fp8("tensorrt-llm-0.17"), later = prompted_in_fp8("tensorrt-llm");
+    EXPECT_EQ(find_op(built, "quantize"), nullptr);
+    EXPECT_NE(find_op(later, "quantize"), nullptr);
+    const auto& narrow = only<Stream>(built, "activation");
+    const auto& wide = only<Stream>(later, "activation");
+    EXPECT_EQ(narrow.read.value, wide.read.value);
+    EXPECT_EQ(narrow.written.value, wide.written.value / 2);
+    const double tokens = 16 * 1000, stream = tokens * 4096 * 2;
+    EXPECT_EQ(only<Stream>(built, "mlp norm").written.value, stream * 1.5);
+    EXPECT_EQ(only<Stream>(later, "mlp norm").written.value, stream * 2);
+}
+
+TEST(Engine, OneKernelTurnsAndWritesTheCache) {
+    const OpGraph joined = prompted_in_fp8("tensorrt-llm"), apart = prompted_in_fp8("vllm");
+    const double tokens = 16 * 1000, query = tokens * 4096, both = tokens * 2048;
+    EXPECT_EQ(find_op(joined, "rotary"), nullptr);
+    EXPECT_EQ(only<Stream>(joined, "kv append").read.value, (query + both) * 2);
+    EXPECT_NEAR(only<Stream>(joined, "kv append").written.value, query * 2 + both, 1);
+    EXPECT_NE(find_op(apart, "rotary"), nullptr);
+    EXPECT_EQ(only<Stream>(apart, "kv append").written.value, both) << "a byte each";
+}
+
 }  // namespace
 }  // namespace tilewright

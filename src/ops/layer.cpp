@@ -19,8 +19,12 @@ bool one_by_one(const Builder& b, bool joined) { return b.runtime.residual == Fu
 /// The norm at the head of a half. Where it also adds `added` branches to the stream it keeps the stream, too.
 Norm pre_norm(const Builder& b, const NormNames& names, int added) {
     const bool keeps_stream = added > 0 && b.runtime.residual != Fusion::Apart;
-    return {names, b.shared_tokens,         b.shape.hidden, b.runtime.residual == Fusion::Joined ? added : 0,
-            true,  keeps_stream ? 2.0 : 1.0};
+    Norm norm{names, b.shared_tokens,         b.shape.hidden, b.runtime.residual == Fusion::Joined ? added : 0,
+              true,  keeps_stream ? 2.0 : 1.0};
+    const bool routed = b.shape.experts && names.forward != attention_norm.forward;  // a router reads 16 bits
+    const Component reader = names.forward == attention_norm.forward ? Component::Qkv : Component::Mlp;
+    norm.share = routed ? 1.0 : b.written_for(reader);
+    return norm;
 }
 
 void post_norm(Builder& b, const NormNames& names) {

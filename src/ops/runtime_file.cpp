@@ -143,6 +143,8 @@ constexpr Key<RuntimeTraits> trait_keys[] = {
     {"dropout", set_field<&RuntimeTraits::dropout>},
     {"deepep", set_field<&RuntimeTraits::deepep>},
     {"asynchronous", set_field<&RuntimeTraits::asynchronous>},
+    {"cache_turns", set_field<&RuntimeTraits::cache_turns>},
+    {"writes_fp8", set_field<&RuntimeTraits::writes_fp8>},
     {"gathers_experts", set_field<&RuntimeTraits::gathers_experts>},
     {"logits", set_field<&RuntimeTraits::logits>},
     {"attention", set_field<&RuntimeTraits::attention>},
