@@ -55,6 +55,7 @@ struct Device {
     BytesPerSecond link_bandwidth;  ///< one direction, all links of one GPU together
     std::int64_t node_size = 8;     ///< GPUs that share that link
     Network network;                ///< beyond the node
+    double host_scale = 1.0;        ///< how many times longer a serving engine takes on its node's own host
     std::string relative;           ///< whose profile is carried over where this part has none; empty: nobody's
 };
 

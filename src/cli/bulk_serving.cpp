@@ -18,9 +18,10 @@ std::optional<RuntimeId> engine_in(std::string words) {
     for (const auto& [word, runtime] :
          {Known{"triton", "tensorrt-llm-triton"}, Known{"tensorrt-llm 0.5", "tensorrt-llm-0.5"},
           Known{"tensorrt-llm 0.7", "tensorrt-llm-0.9"}, Known{"tensorrt-llm 0.9", "tensorrt-llm-0.9"},
-          Known{"tensorrt-llm 0.", "tensorrt-llm-0.17"}, Known{"tensorrt", "tensorrt-llm"},
-          Known{"trtllm", "tensorrt-llm"}, Known{"sglang 0.4", "sglang-0.4"}, Known{"sglang", "sglang"},
-          Known{"vllm 0.5", "vllm-v0"}, Known{"vllm 0.6", "vllm-v0"}, Known{"vllm", "vllm"},
+          Known{"tensorrt-llm 0.10", "tensorrt-llm-0.12"}, Known{"tensorrt-llm 0.11", "tensorrt-llm-0.12"},
+          Known{"tensorrt-llm 0.12", "tensorrt-llm-0.12"}, Known{"tensorrt-llm 0.", "tensorrt-llm-0.17"},
+          Known{"tensorrt", "tensorrt-llm"}, Known{"trtllm", "tensorrt-llm"}, Known{"sglang 0.4", "sglang-0.4"},
+          Known{"sglang", "sglang"}, Known{"vllm 0.5", "vllm-v0"}, Known{"vllm 0.6", "vllm-v0"}, Known{"vllm", "vllm"},
           Known{"gpt-fast", "gpt-fast"}, Known{"pytorch", "gpt-fast"}}) {
         if (words.find(word) != std::string::npos) return find_runtime(runtime);
     }
@@ -112,6 +113,8 @@ Result<ServingCase> ServingRows::case_of(read::CsvCells& cells) {
     asked.question.device = device->second.device;
     asked.question.profile = device->second.profile;
     work = as_run(work, asked.question.device);
+    const bool serves = runtime_of(work.runtime).engine.has_value();
+    if (serves && !arguments_->has("--host-scale")) work.host_scale = asked.question.device.host_scale;
     cells.adopt(validate(work));
     cells.adopt(validate(asked.question.shape, work));
     if (!cells.clean()) return cells.problems();

@@ -30,14 +30,14 @@ Result<HostScale> host_scale(const Arguments& arguments) {
         return Problem{"--host-scale", 0, "is not between 0 and 1000", "2 means a host that takes twice as long"};
     }
     const std::string path = host_file();
-    if (given || path.empty() || !is_file(path)) return HostScale{given.value_or(1.0), ""};
+    if (given || path.empty() || !is_file(path)) return HostScale{given.value_or(1.0), "", given.has_value()};
     const Result<std::string> bytes = read_whole(path);
     if (!bytes) return bytes.problems();
     const Result<read::Value> root = read::read_toml(*bytes, path);
     if (!root) return root.problems();
     const read::Value* value = root->find("scale");
     const auto scale = scale_in(value);
-    if (scale) return HostScale{*scale, path};
+    if (scale) return HostScale{*scale, path, true};
     return Problem{path, value == nullptr ? 0 : value->line, "scale is not between 0 and 1000",
                    "say tilewright measure host"};
 }

@@ -27,6 +27,7 @@ std::optional<double> scale_in(const read::Value* value);
 struct HostScale {
     double scale = 1.0;
     std::string path;
+    bool told = false;  ///< by the flag or the file
 };
 
 /// What --host-scale says, else what was kept, else 1.

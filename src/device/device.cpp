@@ -71,6 +71,7 @@ Problems validate(const Device& device) {
         {"power_w", device.power.value, 1e-3, 1e9},
         {"link_bandwidth_bytes_per_s", device.link_bandwidth.value, slowest_bytes_per_s, fastest_bytes_per_s},
         {"node_size", static_cast<double>(device.node_size), 1, 1 << 20},
+        {"host_scale", device.host_scale, 1e-3, 1e3},
     };
     Problems problems;
     for (const Field& field : fields) require(problems, field);

@@ -36,6 +36,7 @@ void read_numbers(Fields& fields, Device& device) {
     device.power = {fields.required_positive("power_w")};
     device.link_bandwidth = {fields.required_positive("link_bandwidth_bytes_per_s")};
     device.node_size = fields.integer("node_size", node_sizes).value_or(device.node_size);
+    device.host_scale = fields.positive("host_scale").value_or(device.host_scale);
 }
 
 void read_peaks(const Value& table, Device& device, Report& report) {

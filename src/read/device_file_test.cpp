@@ -52,6 +52,13 @@ TEST(DeviceFile, EveryKeyIsRead) {
     EXPECT_FALSE(device.peak[static_cast<std::size_t>(Precision::Fp32)]);
 }
 
+TEST(DeviceFile, AHostIsAsFastAsOthersUnlessToldOtherwise) {
+    EXPECT_EQ(read::read_device_file(good, "gpu.toml")->device.host_scale, 1.0);
+    std::string slow = good;
+    slow.insert(slow.find("node_size"), "host_scale = 2.5\n");
+    EXPECT_EQ(read::read_device_file(slow, "gpu.toml")->device.host_scale, 2.5);
+}
+
 struct Bad {
     const char* from;  ///< replaced in the good file
     const char* to;
