@@ -277,5 +277,21 @@ TEST(Engine, OneKernelTurnsAndWritesTheCache) {
     EXPECT_EQ(only<Stream>(apart, "kv append").written.value, both) << "a byte each";
 }
 
+TEST(Engine, SamplesOverTheWholeVocabularyOnEveryRank) {
+    Workload work = serving(Phase::Decode);
+    work.parallel.tp = 4;
+    const auto read_by = [&](Phase phase) {
+        work.phase = phase;
+        return sum_over(
+            lower(deepseek(), work), [](const Op& op) { return op.name == "sample"; },
+            [](const Op& op) { return std::get<Stream>(op.work).read.value; });
+    };
+    const double logits = 16 * 129280;
+    EXPECT_EQ(read_by(Phase::Decode), logits * (2 + 4)) << "to fp32, then the largest";
+    EXPECT_EQ(read_by(Phase::Prefill), logits * (2 + 4)) << "of every prompt's last token";
+    work.runtime = RuntimeId::Ideal;
+    EXPECT_EQ(read_by(Phase::Decode), 0);
+}
+
 }  // namespace
 }  // namespace tilewright

@@ -149,9 +149,10 @@ void head(Builder& b) {
               .reads_norm = true});
     b.listed(ListedStep::Logits, {"logits", "logits backward", Component::Head, rows, s.vocab});
     if (b.work.phase == Phase::Train) return loss(b, rows);
-    if (b.work.phase == Phase::Decode) b.listed(ListedStep::Sample, {"sample", "", Component::Head, rows, s.vocab});
     const double logits = bytes_of(rows, s.vocab, b.element) * static_cast<double>(tp);
     b.collective("head all-gather", {CollectiveKind::AllGather, {logits}, tp}, Pass::Forward);
+    const bool samples = b.engine || b.work.phase == Phase::Decode;
+    if (samples) b.listed(ListedStep::Sample, {"sample", "", Component::Head, rows, s.vocab * tp});
 }
 
 /// Activations in from the stage before, their gradient back to it.
