@@ -23,6 +23,25 @@ using namespace tilewright;
 
 constexpr BoostOptions options{.trees = 16, .rate = 0.4F};
 
+/// A call at the profile's own price of FlashAttention-2, and what that leaves over.
+struct ByFlash2 {
+    EngineCall call;
+    double us;
+};
+struct LeftOfFlash2 {
+    Learnt learnt{};
+    std::array<Interval, 3> by_bound{};
+};
+
+EngineFeatures features_of(const ByFlash2& timed) { return features_of(timed.call); }
+double roofline_us(const ByFlash2& timed) { return roofline_us(timed.call); }
+EngineTime time_of(const ByFlash2& timed, const LeftOfFlash2& law) {
+    EngineTime time{};
+    const double factor = law.learnt ? law.learnt->factor(1e-6 * timed.us, features_of(timed)) : 1.0;
+    time.total = std::max(timed.us * factor, roofline_us(timed));
+    return time;
+}
+
 /// With what its constants leave over.
 template <class Law, class Case>
 Law with_trees(const std::vector<fitting::Timed<Case>>& seen, Law law, const fitting::Way& way) {
@@ -80,8 +99,27 @@ int fit_products(const Task& task, const Device& device) {
     return fit(task, seen, law, starts, product_fields(), {product_knots, product_rising_features, options});
 }
 
+constexpr fitting::Way of_attention{engine_knots, engine_rising_features, options};
+
+int learn_over_flash2(const Task& task, const Device& device, const std::vector<fitting::Timed<Attention>>& calls) {
+    const Pricer pricer(device, find_profile(device), Clock::Burst);
+    std::vector<fitting::Timed<ByFlash2>> seen;
+    for (const auto& one : calls) {
+        Op op;
+        Attention own = one.what;
+        own.backend = AttentionBackend::Flash2;
+        op.work = own;
+        seen.push_back({{EngineCall(one.what, device), 1e6 * pricer.burst(op).time.value}, one.us, one.kin});
+    }
+    const std::string title = std::string(task.device) + " | " + task.law;
+    const auto learn = [](const auto& some, const LeftOfFlash2& law) { return with_trees(some, law, of_attention); };
+    const LeftOfFlash2 law =
+        fitting::judged(seen, LeftOfFlash2{}, std::span<const LawField<LeftOfFlash2>>{}, title.c_str(), learn);
+    return fitting::write_trees(task.trees, task.law, law.learnt->trees);
+}
+
 int fit_attention(const Task& task, const Device& device) {
-    std::vector<fitting::Timed<EngineCall>> seen;
+    std::vector<fitting::Timed<Attention>> calls;
     long long q, kv, head, batch, heads, kv_heads, fp8, window, causal;
     double us;
     while (std::scanf("%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lld,%lf", &q, &kv, &head, &batch, &heads, &kv_heads,
@@ -94,16 +132,18 @@ int fit_attention(const Task& task, const Device& device) {
         if (attention_walks[static_cast<std::size_t>(walk_of(call, device))] != task.law) continue;
         const auto kin = fitting::mixed(static_cast<std::uint64_t>(heads), static_cast<std::uint64_t>(kv_heads),
                                         static_cast<std::uint64_t>(head));
-        seen.push_back({EngineCall(call, device), us, kin});
+        calls.push_back({call, us, kin});
     }
-    if (seen.empty()) return 0;
+    if (calls.empty()) return 0;
     std::vector<EngineAttentionLaw> starts(4);
     starts[1].packed_tokens = 1e5;
     starts[2].window_packs = starts[3].window_packs = starts[3].alone_splits = 0.1;
     const auto place = std::find(attention_walks.begin(), attention_walks.end(), task.law) - attention_walks.begin();
     const EngineAttentionLaw law = serving_kernels(device)->attention[static_cast<std::size_t>(place)];
-    if (law.flash2 && !task.anew) return 0;
-    return fit(task, seen, law, starts, engine_attention_fields(), {engine_knots, engine_rising_features, options});
+    if (law.flash2) return learn_over_flash2(task, device, calls);
+    std::vector<fitting::Timed<EngineCall>> seen;
+    for (const auto& one : calls) seen.push_back({EngineCall(one.what, device), one.us, one.kin});
+    return fit(task, seen, law, starts, engine_attention_fields(), of_attention);
 }
 
 }  // namespace

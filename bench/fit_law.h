@@ -53,6 +53,7 @@ template <class Law, class Case>
 Law descend(const std::vector<Timed<Case>>& seen, Law law, std::span<const LawField<Law>> fields, double move) {
     double best = off(seen, law);
     std::vector<double> moves(fields.size(), move);
+    if (moves.empty()) return law;
     while (*std::max_element(moves.begin(), moves.end()) > 0.01) {
         for (std::size_t i = 0; i < fields.size(); ++i) {
             bool moved = false;

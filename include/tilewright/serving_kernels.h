@@ -88,7 +88,7 @@ struct EngineAttentionLaw : LawIntervals {
     double bandwidth = 0.85;
     double exposed = 0.2;
     double ramp_us = 1.0;
-    bool flash2 = false;  ///< the profile's own price of FlashAttention-2 is nearer to the timings
+    bool flash2 = false;  ///< what is learnt goes on top of the profile's own price of FlashAttention-2
     Learnt learnt{};
     Evidence evidence = Evidence::Assumed;
 };

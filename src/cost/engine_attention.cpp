@@ -138,7 +138,9 @@ Cost Pricer::engine(const Attention& call) const {
     if (law.flash2) {
         Attention own = call;
         own.backend = AttentionBackend::Flash2;
-        return burst(own);
+        Cost cost = burst(own);
+        learn(cost, law.learnt.get(), features_of(EngineCall(call, device())));
+        return cost;
     }
     const EngineCall sizes(call, device());
     const EngineTime time = time_of(sizes, law);

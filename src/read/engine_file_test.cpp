@@ -45,6 +45,7 @@ TEST(KernelsFile, LeavesAmpereSingleQueriesToTheProfile) {
         return serving_kernels(*find_device(device))->attention[static_cast<std::size_t>(AttentionWalk::Decode)];
     };
     EXPECT_TRUE(decode("a100-80-sxm").flash2);
+    EXPECT_NE(decode("a100-80-sxm").learnt, nullptr) << "what that leaves over";
     EXPECT_TRUE(decode("a10").flash2);
     EXPECT_FALSE(decode("h200").flash2);
 }

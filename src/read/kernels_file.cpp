@@ -84,8 +84,9 @@ Law law_for(const Device& device, const read::Value& file, std::string_view name
             if (row.value.as<std::string>() != nullptr) {
                 Law own;
                 own.flash2 = true;
-                if (read::built_in_device(row.key).architecture == device.architecture) return own;
-                continue;
+                if (read::built_in_device(row.key).architecture != device.architecture) continue;
+                own.learnt = read::learnt_of(row.key, name, engine_knots, engine_feature_count);
+                return own;
             }
         }
         const std::optional<Law> law = law_of(row.value, fields);
