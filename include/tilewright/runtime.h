@@ -199,8 +199,9 @@ struct Engine {
     bool windows = true;           ///< a window that all layers have is used, and layers with one keep no more than it
     bool expert_launches = false;  ///< with int4 weights every expert has kernels of its own
     bool gathers_tokens = false;   ///< every GPU gets all tokens for its experts, instead of those that chose them
-    bool own_requests = false;     ///< GPUs that share experts may have requests of their own within tensor parallelism
-    bool widens_cache = false;     ///< decoding widens an fp8 cache as it is read, so that only its bytes take time
+    bool own_fp8 = false;  ///< its vendor's checkpoints of Qwen3 are run, with a scale a tensor, not Qwen's in blocks
+    bool own_requests = false;  ///< GPUs that share experts may have requests of their own within tensor parallelism
+    bool widens_cache = false;  ///< decoding widens an fp8 cache as it is read, so that only its bytes take time
     OwnSums own_sums = OwnSums::Any;  ///< the all-reduce kernels of its own that run
     std::int64_t decode_group = 0;    ///< of query heads, the only number that shares keys when decoding; 0: any
     bool pads_batches = false;        ///< decoding replays graphs of a few sizes (graph_batch)
@@ -259,6 +260,10 @@ std::optional<RuntimeId> find_runtime(std::string_view name);
 
 /// The copy of the parameters that the workload's runtime trains with unless told otherwise.
 MasterWeights usual_master(const Workload& workload);
+
+/// The workload with fp8 as the checkpoints have it that its engine runs: DeepSeek-V3's, Kimi-K2's and Qwen3's are
+/// scaled in blocks.
+Workload as_published(const Shape& shape, Workload workload);
 
 /// What lowering follows for this family of models.
 const RuntimeTraits& traits_of(const Workload& workload, std::string_view family = {});

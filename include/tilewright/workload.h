@@ -143,15 +143,15 @@ constexpr int element_bytes(Precision precision) {
 /// Bytes of one element of an activation, a parameter or a gradient: fp8 is an input format of products only.
 constexpr int storage_bytes(Precision precision) { return precision == Precision::Fp8 ? 2 : element_bytes(precision); }
 
+/// How the layers' weights are stored in serving.
+Format weights_of(const Workload& workload);
+
 /// How the layers' products are computed in serving; training's are of the workload's precision, with scales in MXFP8.
 Quantization quantization_of(const Workload& workload);
 
 /// Whether attention's products stay in 16 bits beside quantised ones: where the checkpoint says so, and with experts
 /// in MXFP4, as they are published and as engines run them.
 bool keeps_attention(const Shape& shape, const Workload& workload);
-
-/// The workload with fp8 as the model's checkpoints have it: DeepSeek-V3's and Kimi-K2's are scaled in blocks.
-Workload as_published(const Shape& shape, Workload workload);
 
 /// Bytes of one of the layers' weights as served, and of one element of the KV cache.
 double served_bytes(const Workload& workload);

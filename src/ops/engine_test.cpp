@@ -293,5 +293,22 @@ TEST(Engine, SamplesOverTheWholeVocabularyOnEveryRank) {
     EXPECT_EQ(read_by(Phase::Decode), 0);
 }
 
+TEST(Engine, RunsFp8AsItsCheckpointsHaveIt) {
+    Workload work = serving(Phase::Decode);
+    work.precision = Precision::Fp8;
+    Shape shape;
+    const auto way = [&](std::string_view family, std::string_view runtime) {
+        shape.family = family;
+        work.runtime = find_runtime(runtime).value();
+        return quantization_of(as_published(shape, work));
+    };
+    EXPECT_EQ(way("llama", "vllm"), Quantization::Fp8);
+    EXPECT_EQ(way("deepseek_v3", "tensorrt-llm"), Quantization::Fp8Block);
+    EXPECT_EQ(way("qwen3_moe", "sglang"), Quantization::Fp8Block);
+    EXPECT_EQ(way("qwen3_moe", "tensorrt-llm"), Quantization::Fp8) << "ModelOpt's checkpoints";
+    work.phase = Phase::Train;
+    EXPECT_EQ(as_published(shape, work), work);
+}
+
 }  // namespace
 }  // namespace tilewright

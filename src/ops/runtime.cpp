@@ -68,6 +68,17 @@ RuntimeId add_runtime(Runtime runtime) {
 
 MasterWeights usual_master(const Workload& workload) { return runtime_of(workload.runtime).traits.master; }
 
+Workload as_published(const Shape& shape, Workload workload) {
+    const std::optional<Engine>& engine = runtime_of(workload.runtime).engine;
+    const bool qwen = shape.family == "qwen3" || shape.family == "qwen3_moe";  // weight_block_size of config.json
+    const bool blocks =
+        shape.family == "deepseek_v3" || shape.family == "kimi_k2" || (qwen && !(engine && engine->own_fp8));
+    if (!blocks || workload.phase == Phase::Train || weights_of(workload) != Format::Fp8) return workload;
+    workload.formats.weights = Format::Fp8Block;
+    if (workload.precision == Precision::Fp8) workload.precision = Precision::Bf16;
+    return workload;
+}
+
 const RuntimeTraits& traits_of(const Workload& workload, std::string_view family) {
     const Runtime& runtime = runtime_of(workload.runtime);
     const bool autocast = workload.master == MasterWeights::Fp32 && workload.phase == Phase::Train;

@@ -206,6 +206,7 @@ constexpr Key<Engine> engine_keys[] = {
     {"windows", set_field<&Engine::windows>},
     {"expert_launches", set_field<&Engine::expert_launches>},
     {"gathers_tokens", set_field<&Engine::gathers_tokens>},
+    {"own_fp8", set_field<&Engine::own_fp8>},
     {"own_requests", set_field<&Engine::own_requests>},
     {"widens_cache", set_field<&Engine::widens_cache>},
     {"own_sums", set_field<&Engine::own_sums>},

@@ -244,7 +244,8 @@ std::string runtimes_json(const std::vector<ListedRuntime>& runtimes) {
             json.field("max_batch", engine->max_batch).field("chunk_tokens", engine->chunk);
             json.field("sizes_steps", engine->sizes_steps).field("windows", engine->windows);
             json.field("expert_launches", engine->expert_launches).field("gathers_tokens", engine->gathers_tokens);
-            json.field("own_requests", engine->own_requests)
+            json.field("own_fp8", engine->own_fp8)
+                .field("own_requests", engine->own_requests)
                 .field("widens_cache", engine->widens_cache)
                 .field("own_sums", name_of(engine->own_sums))
                 .field("decode_group", engine->decode_group)

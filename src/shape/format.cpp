@@ -5,14 +5,10 @@
 #include "tilewright/workload.h"
 
 namespace tilewright {
-namespace {
 
-/// Weights and activations as a workload stores them in serving.
 Format weights_of(const Workload& workload) {
     return workload.formats.weights.value_or(workload.precision == Precision::Fp8 ? Format::Fp8 : Format::Bf16);
 }
-
-}  // namespace
 
 std::optional<Quantization> quantization_of(Format weights, std::optional<Format> activations) {
     const bool wide = activations && !is_quantized(*activations);
@@ -61,14 +57,6 @@ Quantization quantization_of(const Workload& workload) {
 bool keeps_attention(const Shape& shape, const Workload& workload) {
     const bool experts_only = shape.experts && weights_of(workload) == Format::Mxfp4;
     return quantization_of(workload) != Quantization::None && (experts_only || !workload.formats.attention);
-}
-
-Workload as_published(const Shape& shape, Workload workload) {
-    const bool blocks = shape.family == "deepseek_v3" || shape.family == "kimi_k2";  // weight_block_size of config.json
-    if (!blocks || workload.phase == Phase::Train || weights_of(workload) != Format::Fp8) return workload;
-    workload.formats.weights = Format::Fp8Block;
-    if (workload.precision == Precision::Fp8) workload.precision = Precision::Bf16;
-    return workload;
 }
 
 double served_bytes(const Workload& workload) {

@@ -63,18 +63,6 @@ TEST(Workload, TrainsInMxfp8AndServesNothingSo) {
     EXPECT_FALSE(validate(work).empty());
 }
 
-TEST(Workload, Fp8IsAsTheModelIsPublished) {
-    Workload work;
-    work.phase = Phase::Decode;
-    work.precision = Precision::Fp8;
-    Shape shape;
-    EXPECT_EQ(quantization_of(as_published(shape, work)), Quantization::Fp8);
-    shape.family = "deepseek_v3";
-    EXPECT_EQ(quantization_of(as_published(shape, work)), Quantization::Fp8Block);
-    work.phase = Phase::Train;
-    EXPECT_EQ(as_published(shape, work), work);
-}
-
 TEST(Workload, ServesItsFormats) {
     Workload work;
     work.phase = Phase::Decode;
