@@ -112,14 +112,14 @@ UNKNOWN = """## What a row needs that nobody can know
 | rows | not published | taken as |
 |---|---|---|
 | TensorRT-LLM, in-flight batching | the largest batch and the tokens of a step | what trtllm-bench sets for the lengths and the memory (its `bench/build/tuning.py`), with 0.95 of what weights leave; requests as its pages state (30,000 at 128/128 to 1,000 at 22,000 tokens) |
-| TensorRT-LLM 0.12 | which of its tuned settings were used; its build keeps logits of up to 8,192 sequences in several copies, of whose memory nothing is known | the same as later versions. FP16 rows of 70 B on H100 and A100, tp 4 and 8, are up to half of what is predicted |
+| TensorRT-LLM 0.12 | which of its tuned settings were used; why it is slower than 0.17: 3 ms between steps, set on Mistral 7B (`tensorrt-llm-0.12`); its build keeps logits of up to 8,192 sequences in several copies, of whose memory nothing is known | the same as later versions. FP16 rows of 70 B on H100 and A100, tp 4 and 8, are up to half of what is predicted |
 | TensorRT-LLM 1.0, experts | how experts and attention are split | tensor parallelism, or every GPU its own requests beside shared experts, whichever gives more |
 | TensorRT-LLM 1.1, gpt-oss on Hopper | how fast Triton's kernels for MXFP4 experts are; its page names them, no timings are public | as TensorRT-LLM 1.3's own kernels, which were timed, with 16-bit activations as its source has it (W4A16 before Blackwell) |
 | DeepSeek's fp8 | | in blocks of 128, as its checkpoint |
 | TensorRT-LLM 1.1, DEP | how far GPUs with requests of their own wait for each other | not at all |
 | TensorRT-LLM online | concurrency; lengths are means of a data set; what Triton's streaming adds | Poisson arrivals of 500 equal requests; 2.5 ms a step and 20 µs a sequence, set on its rows (`tensorrt-llm-triton`) |
 | TensorRT-LLM 0.9, Falcon | how often its 29 query heads find their shared keys in the L2 cache | never |
-| GH200 with tensor parallelism | the link | the data sheet's: one GPU a node, InfiniBand between |
+| GH200 with tensor parallelism | the link | NVLink, as in GH200 NVL32 and DGX GH200 |
 | Qwen's pages | which A100; how host and sampling were set up | SXM; one host cost for vLLM 0.6 |
 | SGLang's DeepSeek rows | balance of experts, drafts | a spare expert on every GPU and the default skew, none |
 | ROCm | the cache's type at `auto`; whether tokens are output or total | 16 bits; output |
