@@ -9,6 +9,7 @@
 #include "read/embedded.h"
 #include "read/files.h"
 #include "tilewright/read.h"
+#include "tilewright/serving_kernels.h"
 
 namespace tilewright {
 namespace {
@@ -217,9 +218,31 @@ const Device& read::built_in_device(const std::string& name) {
     return found != known.end() ? found->second : known.emplace(name, *find_device(name)).first->second;
 }
 
+/// Where no part of an architecture was timed, engines' kernels are the mean of others': they reach no larger share of
+/// the peak than the best product here does.
+void hold(Profile& profile) {
+    const auto best = [&profile](Precision units) { return profile.compute_fraction[static_cast<std::size_t>(units)]; };
+    const auto fp8_way = static_cast<std::size_t>(Quantization::Fp8);
+    if (profile.serving->products[fp8_way].evidence != Evidence::Assumed) return;
+    ServingKernels kernels = *profile.serving;
+    for (std::size_t way = 0; way < quantization_count; ++way) {
+        const double most = best(quantizations[way].arithmetic == Arithmetic::Half ? Precision::Bf16 : Precision::Fp8);
+        ProductLaw& law = kernels.products[way];
+        if (law.evidence == Evidence::Assumed) law.together = std::min(law.together, most);
+        for (ExpertKernel& kernel : profile.engines.experts[way]) {
+            if (kernel.basis.evidence == Evidence::Assumed) kernel.efficiency = std::min(kernel.efficiency, most);
+        }
+    }
+    for (EngineAttentionLaw& law : kernels.attention) {
+        if (law.evidence == Evidence::Assumed) law.peak = std::min(law.peak, best(Precision::Bf16));
+    }
+    profile.serving = std::make_shared<const ServingKernels>(std::move(kernels));
+}
+
 Profile completed(Profile profile, const Device& device) {
     profile.engines = engine_kernels(device);
     profile.serving = serving_kernels(device);
+    hold(profile);
     if (profile.stream_evidence != Evidence::Assumed) return profile;
     constexpr std::string_view timed = "h200";
     carry_streams(*fitted(timed), *find_device(timed), device, profile);

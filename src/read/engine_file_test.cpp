@@ -69,5 +69,17 @@ TEST(EngineFile, KeepsFractionsOfTheDataSheetBelowIt) {
     }
 }
 
+TEST(KernelsFile, HoldsWhatWasNeverTimedToTheBestProductOfItsArchitecture) {
+    const auto share = [](const char* device, bool fp8) {
+        const Profile profile = find_profile(*find_device(device));
+        const auto way = static_cast<std::size_t>(fp8 ? Quantization::Fp8 : Quantization::None);
+        return fp8 ? profile.serving->products[way].together : profile.engines.experts[way].front().efficiency;
+    };
+    EXPECT_EQ(share("mi300x", true), 0.45);
+    EXPECT_EQ(share("mi300x", false), 0.51);
+    EXPECT_GT(share("h100-sxm", true), 0.7);
+    EXPECT_GT(share("h100-sxm", false), 0.7);
+}
+
 }  // namespace
 }  // namespace tilewright
