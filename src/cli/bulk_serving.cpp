@@ -15,26 +15,16 @@ namespace {
 std::optional<RuntimeId> engine_in(std::string words) {
     std::transform(words.begin(), words.end(), words.begin(), [](unsigned char c) { return std::tolower(c); });
     using Known = std::pair<const char*, const char*>;
-    for (const auto& [word, runtime] : {Known{"triton", "tensorrt-llm-triton"},
-                                        Known{"tensorrt-llm 0.5", "tensorrt-llm-0.5"},
-                                        Known{"tensorrt-llm 0.7", "tensorrt-llm-0.9"},
-                                        Known{"tensorrt-llm 0.9", "tensorrt-llm-0.9"},
-                                        Known{"tensorrt-llm 0.10", "tensorrt-llm-0.12"},
-                                        Known{"tensorrt-llm 0.11", "tensorrt-llm-0.12"},
-                                        Known{"tensorrt-llm 0.12", "tensorrt-llm-0.12"},
-                                        Known{"tensorrt-llm 0.19", "tensorrt-llm-1.0"},
-                                        Known{"tensorrt-llm 0.2", "tensorrt-llm-1.0"},
-                                        Known{"tensorrt-llm 0.", "tensorrt-llm-0.17"},
-                                        Known{"tensorrt-llm 1.0", "tensorrt-llm-1.0"},
-                                        Known{"tensorrt", "tensorrt-llm"},
-                                        Known{"trtllm", "tensorrt-llm"},
-                                        Known{"sglang 0.4", "sglang-0.4"},
-                                        Known{"sglang", "sglang"},
-                                        Known{"vllm 0.5", "vllm-v0"},
-                                        Known{"vllm 0.6", "vllm-v0"},
-                                        Known{"vllm", "vllm"},
-                                        Known{"gpt-fast", "gpt-fast"},
-                                        Known{"pytorch", "gpt-fast"}}) {
+    for (const auto& [word, runtime] :
+         {Known{"triton", "tensorrt-llm-triton"}, Known{"tensorrt-llm 0.5", "tensorrt-llm-0.5"},
+          Known{"tensorrt-llm 0.7", "tensorrt-llm-0.9"}, Known{"tensorrt-llm 0.9", "tensorrt-llm-0.9"},
+          Known{"tensorrt-llm 0.10", "tensorrt-llm-0.12"}, Known{"tensorrt-llm 0.11", "tensorrt-llm-0.12"},
+          Known{"tensorrt-llm 0.12", "tensorrt-llm-0.12"}, Known{"tensorrt-llm 0.19", "tensorrt-llm"},
+          Known{"tensorrt-llm 0.2", "tensorrt-llm"}, Known{"tensorrt-llm 0.", "tensorrt-llm-0.17"},
+
+          Known{"tensorrt", "tensorrt-llm"}, Known{"trtllm", "tensorrt-llm"}, Known{"sglang 0.4", "sglang-0.4"},
+          Known{"sglang", "sglang"}, Known{"vllm 0.5", "vllm-v0"}, Known{"vllm 0.6", "vllm-v0"}, Known{"vllm", "vllm"},
+          Known{"gpt-fast", "gpt-fast"}, Known{"pytorch", "gpt-fast"}}) {
         if (words.find(word) != std::string::npos) return find_runtime(runtime);
     }
     return std::nullopt;
