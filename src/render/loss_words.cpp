@@ -91,10 +91,11 @@ std::vector<std::string> recommendation_points(const SearchResult& found) {
             {"keep this shape; none of its size and depth is predicted to be better.", other_depth_text(found)});
     }
     const Candidate& best = *found.recommended;
-    const std::string to_loss = found.objective == Objective::Loss
-                                    ? fmt::format(", reaching the baseline's loss {} as fast ({})", speedup_text(best.to_loss),
-                                                  speedup_interval(best.to_loss_low, best.to_loss_high))
-                                    : "";
+    const std::string to_loss =
+        found.objective == Objective::Loss
+            ? fmt::format(", reaching the baseline's loss {} as fast ({})", speedup_text(best.to_loss),
+                          speedup_interval(best.to_loss_low, best.to_loss_high))
+            : "";
     return sentences(
         {fmt::format("{} {}: {} the speed ({}){}, parameters {}{}{}", best.proven() ? "take" : "try",
                      changes_text(best), speedup_text(best.speedup), speedup_interval(best.low, best.high), to_loss,
