@@ -123,7 +123,8 @@ struct StepKernels {
 struct RuntimeTraits {
     StreamForm form = StreamForm::Eager;   ///< whose streaming kernels
     Fusion residual = Fusion::Apart;       ///< additions to the residual stream; joined: in the norm that follows
-    Fusion gradient_sums = Fusion::Apart;  ///< of a tensor that several layers read; joined: the products accumulate
+    Fusion gradient_sums = Fusion::Apart;  ///< of a tensor's readers; joined: the products accumulate, epilogue: where
+                                           ///< replicas reduce, too
     Fusion activation = Fusion::Apart;
     Fusion rotary = Fusion::Apart;     ///< and laying the gradients of q, k and v side by side
     Fusion cache = Fusion::Apart;      ///< new keys and values into the cache

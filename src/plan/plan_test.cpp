@@ -170,6 +170,18 @@ TEST(Step, TensorRanksExchangeBesideTheProductsNextToIt) {
         << "no more than a product lasts is hidden beside it";
 }
 
+/// A micro-batch's gradients, which PyTorch's FSDP joins, casts and divides first: 18 bytes a parameter, of fp32 ones.
+TEST(Step, MegatronsProductsWriteGradientsWhereTheyAreReduced) {
+    Workload work;
+    work.parallel = {.dp = 8, .zero_stage = 3};
+    work.master = MasterWeights::Fp32;
+    const auto prepared = [&](RuntimeId runtime) {
+        work.runtime = runtime;
+        return price_step(small_gpt(), work, pricer()).term(StepTerm::Accumulation).exposed;
+    };
+    EXPECT_LT(prepared(RuntimeId::Megatron) / prepared(RuntimeId::PyTorch), 2.0 / 18);
+}
+
 Shape small_experts() {
     Shape shape = small_gpt();
     shape.experts = Experts{.count = 64, .active = 4, .ffn = 2048};

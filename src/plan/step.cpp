@@ -181,11 +181,17 @@ private:
     }
 
     /// Gradients of a micro-batch before PyTorch's FSDP reduces them: joined into one tensor, cast to the type that is
-    /// reduced, divided by the ranks (torch/distributed/fsdp/_runtime_utils.py).
+    /// reduced, divided by the ranks (torch/distributed/fsdp/_runtime_utils.py). Megatron's are written by their
+    /// product where and as they are reduced (`get_main_grad` of megatron_fsdp/param_and_grad_buffer.py).
     Stream made_ready() const {
         const double parameters = lowering::replicas(parallel_) > 1 ? dense_ + routed_ : 0.0;
         const double sum = gradient_bytes(), own = element(), cast = sum > own ? 1.0 : 0.0;
         Stream stream{StreamKind::Pointwise, static_cast<std::int64_t>(parameters), 1, {}, {}};
+        if (traits_of(work_).gradient_sums == Fusion::Epilogue) {
+            const GemmProfile& products = pricer_.profile().kernels(GemmFamily::Whole);
+            stream.written = {parameters * (sum - own) * products.exposed_store};
+            return stream;
+        }
         stream.read = {parameters * (own + cast * own + sum)};
         stream.written = {parameters * (own + cast * sum + sum)};
         return stream;
