@@ -197,8 +197,9 @@ struct Op {
     std::variant<Gemm, Attention, Stream, Collective, ExpertMlp, LatentAttention, Exchange> work;
     Bytes saved;  ///< activation memory one launch keeps for the backward pass
     Part part = Part::Layer;
-    bool ends_layer = false;  ///< forward: the layer's own backward pass needs nothing that this kernel writes
-    bool waits = false;       ///< the host reads its result before it goes on
+    bool ends_layer = false;    ///< forward: the layer's own backward pass needs nothing that this kernel writes
+    bool waits = false;         ///< the host reads its result before it goes on
+    bool beside_batch = false;  ///< an exchange that runs beside another micro-batch's kernels
 
     // a product, before `specialize` has decided
     bool pads = false;       ///< the runtime copies operands into whole 16-byte rows first where that is faster

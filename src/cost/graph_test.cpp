@@ -224,6 +224,11 @@ TEST(GraphPrice, ACollectiveAlongsideAProductGivesTheChipNoRest) {
     EXPECT_LT(busy.clock, rested);
     EXPECT_EQ(left_over(busy.ops, 0).value, 0.0) << "the product lasts longer";
     EXPECT_EQ(busy.clock, price({{product}}, pricer).clock);
+    moved.alongside = Alongside::Nothing;
+    gather.beside_batch = true;
+    EXPECT_EQ(price({{gather, product}}, pricer).clock, busy.clock);
+    gather.beside_batch = false;
+    moved.alongside = Alongside::Product;
     moved.bytes.value *= 100;
     const GraphCost late = price({{gather, product}}, pricer);
     EXPECT_NEAR((left_over(late.ops, 0) + late.ops[1].total) / late.ops[0].total, 1.0, 1e-9);

@@ -54,7 +54,8 @@ double clock_of(const std::vector<PricedOp>& ops, const Pricer& pricer, bool upd
         if (is_update(ops[at]) != update) continue;
         const double count = static_cast<double>(ops[at].op.count);
         add(mix, ops[at].cost, count);
-        mix.time += left_over(ops, at) - ops[at].cost.time * count;
+        const Seconds rest = ops[at].op.beside_batch ? Seconds{} : left_over(ops, at);
+        mix.time += rest - ops[at].cost.time * count;
     }
     return pricer.settled_clock(mix);
 }

@@ -188,6 +188,9 @@ TEST(Layer, SendsTokensToExpertsAsItsRuntimeDoes) {
     const double own = 4096.0 * 2.0 * 4096.0 * 2.0;  // tokens of a tensor rank, each to two experts
     const OpGraph copies = lower_layer(mixtral(), work);
     EXPECT_EQ(std::get<Collective>(find_op(copies, "expert dispatch")->work).bytes.value, own);
+    EXPECT_FALSE(find_op(copies, "expert dispatch")->beside_batch);
+    work.overlap = Overlap::Experts;
+    EXPECT_TRUE(find_op(lower_layer(mixtral(), work), "expert return backward")->beside_batch);
     work.runtime = *find_runtime("megatron-deepep");
     const OpGraph once = lower_layer(mixtral(), work);
     for (const auto& [name, back] : {std::pair{"expert dispatch", false},

@@ -236,20 +236,21 @@ struct Way {
 /// In 16 bits: by DeepEP, or a copy for each expert by an all-to-all.
 void send(Builder& b, const Experts& experts, const Way& way) {
     const std::int64_t tokens = own_tokens(b), hidden = b.shape.hidden, ranks = b.work.parallel.ep;
-    if (!b.runtime.deepep) {
-        const double sent = static_cast<double>(tokens * experts.active) * static_cast<double>(hidden) * b.element;
-        return b.collective(way.name, {CollectiveKind::AllToAll, {sent}, ranks, RankGroup::Expert}, way.pass);
-    }
     if (ranks == 1) return;
-    const Exchange exchange{.combine = way.back,
-                            .tokens = tokens,
-                            .hidden = hidden,
-                            .active = experts.active,
-                            .experts = experts.count,
-                            .ranks = ranks,
-                            .stride = expert_ways(b.work),
-                            .narrow_tokens = false};
-    const Op op{way.name, Component::Communication, way.pass, 1, exchange, {}};
+    Op op{way.name, Component::Communication, way.pass, 1, Gemm{}, {}};
+    op.beside_batch = b.work.overlap == Overlap::Experts;
+    const double sent = static_cast<double>(tokens * experts.active) * static_cast<double>(hidden) * b.element;
+    op.work = Collective{CollectiveKind::AllToAll, {sent}, ranks, RankGroup::Expert, expert_ways(b.work)};
+    if (b.runtime.deepep) {
+        op.work = Exchange{.combine = way.back,
+                           .tokens = tokens,
+                           .hidden = hidden,
+                           .active = experts.active,
+                           .experts = experts.count,
+                           .ranks = ranks,
+                           .stride = expert_ways(b.work),
+                           .narrow_tokens = false};
+    }
     way.pass == Pass::Forward ? b.forward(op) : b.backward(op);
 }
 
