@@ -44,11 +44,12 @@ def sc21(row):
 
 
 def sequence_parallel(row):
-    """As before, with the dropout that the paper's count of activations (34 s b h + 5 a s s b) has."""
+    """As before, with the dropout that the paper's count of activations (34 s b h + 5 a s s b) has; tensor ranks exchange gradients
+    beside products (section 4.2.2; LinearWithGradAccumulationAndAsyncCommunication of Megatron-LM), and there are no replicas."""
     run = megatron(row, "megatron-seqpar", "dgx-a100")
     selective = "selective" in row["mode"]
     run.update(recompute="selective" if selective else "full", sequence_parallel=int(selective), precision="fp16",
-               attention="unfused", dropout=1, runtime="compiled", overlap="none", zero=0,
+               attention="unfused", dropout=1, runtime="megatron", overlap="data", zero=0,
                micro_batch=row["microbatch"], virtual_stages=row["interleave"], iteration_s=row["iteration_s"])
     return run
 
