@@ -26,26 +26,37 @@ bool reaches_the_edge(const Shape& shape, const Shape& baseline, const SearchOpt
     return reached(Knob::Hidden, &Shape::hidden) || reached(Knob::Layers, &Shape::layers);
 }
 
+/// What a fix saves of the whole step, at equal tokens and GPUs; of a rule about the host by the stopwatch.
+Seconds saved_of_whole(const Finding& finding, const Prediction& before, const Workload& workload, const Step& after) {
+    const bool by_stopwatch = finding.code == "TW023";
+    const auto taken = [&](const Step& step) {
+        return by_stopwatch ? step.time : step.time - step.term(StepTerm::Host).exposed;
+    };
+    const double gpus =
+        static_cast<double>(gpu_count(workload.parallel)) / static_cast<double>(gpu_count(before.workload.parallel));
+    return taken(*before.split) - taken(after) * (gpus * before.split->tokens / after.tokens);
+}
+
 /// Where GPUs or micro-batches share the step, the rules see a micro-batch on one GPU: what they say is told of the
-/// whole step, in which the GPU is busy so much longer. A fix that leaves the work alone is priced in it.
+/// whole step, in which the GPU is busy so much longer. Fixes are priced in it, but for those that change how much work
+/// a micro-batch is. One that saves nothing there (deeper pipelines idle more) goes.
 void tell_of_whole_step(std::vector<Finding>& findings, const Prediction& step, const Pricer& pricer) {
     if (!step.split) return;
-    const auto busy = [](const Step& whole) { return whole.time - whole.term(StepTerm::Host).exposed; };
-    const double times = busy(*step.split) / step.kernels.sum.time;
+    const double times = (step.split->time - step.split->term(StepTerm::Host).exposed) / step.kernels.sum.time;
     for (Finding& finding : findings) {
+        if (finding.severity == Severity::Error) continue;
         finding.cost = finding.cost * times;
         for (Fix& fix : finding.fixes) {
             Shape shape = step.shape;
             Workload workload = step.workload;
             apply(fix, shape, workload);
-            fix.removes = fix.removes * times;
-            fix.gain = fix.gain * times;
-            if (finding.severity == Severity::Error) continue;
             const Step whole = price_step(shape, workload, pricer);
             fix.step = whole.time;
-            if (!fix.other_work) fix.gain = busy(*step.split) - busy(whole);
+            fix.removes = fix.removes * times;
+            fix.gain = fix.gain * times;
+            const bool same_work = !fix.other_work || fix.dimension == "tp" || fix.dimension == "pp";
+            if (same_work || finding.code == "TW023") fix.gain = saved_of_whole(finding, step, workload, whole);
         }
-        if (finding.severity == Severity::Error) continue;
         std::erase_if(finding.fixes, [](const Fix& fix) { return fix.gain.value <= 0.0; });
     }
 }
