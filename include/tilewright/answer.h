@@ -173,7 +173,7 @@ struct SearchAnswer {
 /// The search of a question, for `search` below; the caller may coarsen it. The baseline may be one that tensor
 /// parallelism does not divide: it is priced as if padded.
 Search prepare(const SearchQuestion& question);
-SearchAnswer search(const SearchQuestion& question, const Search& prepared, const Walk& walk);
+SearchAnswer search(const SearchQuestion& question, Search& prepared, const Walk& walk);
 
 /// What is said of a baseline that is priced as if padded; the problems of one that fits the workload in no way.
 Result<std::vector<std::string>> padding_notes(const Shape& shape, const Workload& workload);

@@ -242,6 +242,9 @@ public:
     const GraphCost& baseline(std::size_t target) const;  ///< its step as it is
 
     Kept walk(std::size_t slice) const;
+    /// Whether a candidate takes longer than a budget of time after all, of which a walk sees a micro-batch on one GPU.
+    /// The next walk keeps to as much less.
+    bool keep_to_budget(const SearchResult& found);
     SearchResult finish(const Kept& kept) const;
 
 private:

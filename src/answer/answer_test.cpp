@@ -201,7 +201,8 @@ TEST(Lint, WhatCannotRunHasNoStep) {
 TEST(Search, TellsTheBaselineOnEveryGpu) {
     SearchQuestion asked = small_search();
     asked.others = {{a100(), assumed_profile(a100()), 3.0}};
-    const SearchAnswer answer = search(asked, prepare(asked), walk_all);
+    Search prepared = prepare(asked);
+    const SearchAnswer answer = search(asked, prepared, walk_all);
     ASSERT_EQ(answer.gpus.size(), 2u);
     EXPECT_EQ(answer.gpus[1].name, "a100");
     EXPECT_EQ(answer.gpus[1].weight, 3.0);
@@ -217,7 +218,8 @@ TEST(Search, PromisesTheRatioOfTwoPredictionsHoweverManyGpusShareTheStep) {
     SearchQuestion asked = small_search();
     const auto hold = [&](const Workload& workload) {
         asked.question.workload = workload;
-        const SearchAnswer answer = search(asked, prepare(asked), walk_all);
+        Search prepared = prepare(asked);
+        const SearchAnswer answer = search(asked, prepared, walk_all);
         ASSERT_FALSE(answer.found.one_knob.empty());
         for (const Candidate& one : answer.found.one_knob) {
             Question other = asked.question;
@@ -246,12 +248,14 @@ TEST(Search, ABudgetOfTimeIsForTheWholeStep) {
     SearchQuestion asked = small_search();
     asked.options.budget.time = predict(asked.question).time * 1.05;
     asked.options.axis(Knob::Vocab) = {.fixed = false, .low = 50257, .high = 60000, .step = 64, .values = {}};
-    const std::int64_t alone = search(asked, prepare(asked), walk_all).found.best()->params;
+    Search prepared = prepare(asked);
+    const std::int64_t alone = search(asked, prepared, walk_all).found.best()->params;
     asked.question.workload.micro_batches = 8;
     asked.options.budget.time = predict(asked.question).time * 1.05;
-    const SearchAnswer answer = search(asked, prepare(asked), walk_all);
+    Search shared = prepare(asked);
+    const SearchAnswer answer = search(asked, shared, walk_all);
     EXPECT_NEAR(static_cast<double>(answer.found.best()->params) / static_cast<double>(alone), 1.0, 0.02);
-    EXPECT_LE(answer.found.best()->time / *asked.options.budget.time, 1.005);
+    EXPECT_LE(answer.found.best()->time, *asked.options.budget.time);
 }
 
 TEST(Search, ACoarserWalkSaysSo) {

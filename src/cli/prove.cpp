@@ -47,7 +47,7 @@ std::vector<FlagGroup> prove_flags() {
 
 Result<int> run_prove(const Arguments& arguments, Session& session) {
     const std::string path = arguments.text("--out").value_or("prove.py");
-    const Result<ReadySearch> ready = ready_search(arguments, session);
+    Result<ReadySearch> ready = ready_search(arguments, session);
     if (!ready) return ready.problems();
     if (Problems problems = cannot_prove(ready->question); !problems.empty()) {
         for (Problem& problem : problems) {

@@ -87,7 +87,7 @@ Result<int> run_search(const Arguments& arguments, Session& session) {
     if (const auto path = arguments.text("--write")) {
         if (Problems problems = folder.open(*path, arguments.operands[0]); !problems.empty()) return problems;
     }
-    const Result<ReadySearch> ready = ready_search(arguments, session);
+    Result<ReadySearch> ready = ready_search(arguments, session);
     if (!ready) return ready.problems();
     SearchAnswer answer = search(ready->question, ready->prepared, walk_on(static_cast<std::size_t>(threads)));
     if (Problems problems = folder.write(answer, session); !problems.empty()) return problems;

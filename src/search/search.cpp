@@ -101,6 +101,18 @@ const GraphCost& Search::baseline(std::size_t target) const { return state_->bas
 std::string Search::steps_text() const { return state_->space.steps_text(); }
 std::size_t Search::keep() const { return state_->space.options().keep; }
 
+bool Search::keep_to_budget(const SearchResult& found) {
+    const std::optional<Seconds>& budget = state_->space.options().budget.time;
+    if (!budget || state_->baseline.whole.empty()) return false;
+    double over = 1.0;
+    for (const auto& [kind, list] : kinds(found)) {
+        for (const Candidate& one : list) over = std::max(over, one.time / *budget);
+    }
+    constexpr double nothing = 1e-9;
+    state_->setting.whole_over_part *= over + nothing;
+    return over > 1.0;
+}
+
 Kept Search::walk(std::size_t slice) const { return walk::walk(state_->setting, state_->space.slices()[slice]); }
 
 std::array<CandidateKind, 4> kinds(const SearchResult& found) {
