@@ -55,7 +55,7 @@ inline constexpr std::array<NameTable<Format>, 13> names<Format>{{{"fp32", Forma
                                                                   {"mxfp8", Format::Mxfp8},
                                                                   {"nvfp4", Format::Nvfp4}}};
 template <>
-inline constexpr std::array<NameTable<RuntimeId>, 14> names<RuntimeId>{
+inline constexpr std::array<NameTable<RuntimeId>, 15> names<RuntimeId>{
     {{"huggingface", RuntimeId::HuggingFace},
      {"huggingface-compiled", RuntimeId::HuggingFaceCompiled},
      {"pytorch", RuntimeId::PyTorch},
@@ -68,6 +68,7 @@ inline constexpr std::array<NameTable<RuntimeId>, 14> names<RuntimeId>{
      {"vllm-v0", RuntimeId::VllmV0},
      {"gpt-fast", RuntimeId::GptFast},
      {"ideal", RuntimeId::Ideal},
+     {"torchtitan", RuntimeId::Torchtitan},
      {"eager", RuntimeId::PyTorch},
      {"compiled", RuntimeId::PyTorchCompiled}}};
 template <>

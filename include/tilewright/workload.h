@@ -27,6 +27,7 @@ enum class RuntimeId : std::uint8_t {
     VllmV0,
     GptFast,
     Ideal,
+    Torchtitan,
     Own
 };
 /// Flash1 is FlashAttention as Triton kernels, before its second version: what most runs of 2023 used.
@@ -109,9 +110,14 @@ struct Workload {
     friend bool operator==(const Workload&, const Workload&) = default;
 };
 
-/// The same in another phase; a runtime that was the usual one becomes that phase's.
+/// Software that trains, and whose models others serve.
+constexpr bool only_trains(RuntimeId id) { return id == RuntimeId::Megatron || id == RuntimeId::Torchtitan; }
+
+/// The same in another phase; a runtime that was the usual one, or that does not serve, becomes that phase's.
 constexpr Workload in_phase(Workload workload, Phase phase) {
-    if (workload.runtime == usual_runtime(workload.phase)) workload.runtime = usual_runtime(phase);
+    const bool gives_way = phase != Phase::Train && only_trains(workload.runtime);
+    if (gives_way) workload.master = MasterWeights::None;
+    if (gives_way || workload.runtime == usual_runtime(workload.phase)) workload.runtime = usual_runtime(phase);
     workload.phase = phase;
     return workload;
 }

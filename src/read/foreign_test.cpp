@@ -65,6 +65,8 @@ TEST(Megatron, AScriptAndItsYaml) {
     ASSERT_TRUE(file.ok()) << file.problems().front().what;
     expect_model(file->shape, "llama-3.1-8b");
     EXPECT_EQ(file->workload->batch, 2);
+    EXPECT_EQ(file->workload->runtime, RuntimeId::Megatron);
+    EXPECT_EQ(file->workload->master, MasterWeights::Fp32) << "eighteen bytes a parameter, not eight";
     EXPECT_EQ(file->workload->seq, 8192);
     EXPECT_EQ(precision_word(*file->workload), "mxfp8");
     EXPECT_EQ(file->workload->parallel.tp, 4);

@@ -6,6 +6,7 @@
 #include "quantity/suggest.h"
 #include "read/foreign.h"
 #include "shape/defaults.h"
+#include "tilewright/runtime.h"
 
 namespace tilewright::read {
 namespace {
@@ -185,6 +186,8 @@ std::int64_t padded_vocabulary(Lookup& given, std::int64_t tp) {
 
 Workload workload_of(Lookup& given) {
     Workload workload;
+    workload.runtime = RuntimeId::Megatron;
+    workload.master = usual_master(workload);
     workload.batch = given.count("micro-batch-size", workload.batch);
     workload.seq = given.count("seq-length", workload.seq);
     Parallelism& parallel = workload.parallel;

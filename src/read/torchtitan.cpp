@@ -1,6 +1,7 @@
 // torchtitan names a model and a flavor whose sizes are in its own code; the catalogue has those that were published.
 #include "quantity/suggest.h"
 #include "read/foreign.h"
+#include "tilewright/runtime.h"
 
 namespace tilewright::read {
 namespace {
@@ -61,6 +62,8 @@ private:
 
 Workload read_workload(Fields& top, Tally& tally, Report& report) {
     Workload workload;
+    workload.runtime = RuntimeId::Torchtitan;
+    workload.master = usual_master(workload);
     Section training(top, "training", tally, report);
     training.count("batch_size", workload.batch);
     training.count("local_batch_size", workload.batch);
