@@ -116,6 +116,14 @@ std::vector<const Member*> Fields::unasked() const {
     return found;
 }
 
+std::string_view Fields::meant(std::string_view key) const {
+    constexpr std::size_t shortest = 8;  // shorter names are close by accident
+    for (const std::string& asked : asked_) {
+        if (key.size() >= shortest && table_.find(asked) == nullptr && edit_distance(key, asked, 1) == 1) return asked;
+    }
+    return {};
+}
+
 void Fields::reject_unknown() {
     for (const Member* member : unasked()) {
         const std::string near = did_you_mean(member->key, asked_);

@@ -88,6 +88,8 @@ public:
 
     /// The keys that were never asked for, with their values.
     std::vector<const Member*> unasked() const;
+    /// A key that was asked for, is absent, and is one slip of the pen from this one; empty without.
+    std::string_view meant(std::string_view key) const;
 
     /// Reports every key that was never asked for.
     void reject_unknown();

@@ -23,6 +23,9 @@ std::string_view Config::present(const char* field, Keys keys) {
             if (!told) compare(first, key);
         }
     }
+    for (const std::string_view key : keys) {
+        if (first.empty()) fields_.ask(key);  // so that a slip of the pen is known from it
+    }
     return first;
 }
 
@@ -140,7 +143,10 @@ void tell_not_understood(Config& config, std::string_view model_type, Assume ass
     const std::string what =
         "keys that matter are not understood in model_type " + quoted(model_type) + ": " + listed(keys);
     if (assume == Assume::Yes) return config.assume(what + "; read without them");
-    report.add(keys.front()->value.line, what, std::string("--assume reads it without them; or ") + write_it_out);
+    const std::string_view meant = config.meant(keys.front()->key);
+    report.add(keys.front()->value.line, what,
+               (meant.empty() ? "" : "did you mean " + std::string(meant) + "? ") +
+                   "--assume reads it without them; or " + write_it_out);
 }
 
 ShapeFile read_family(Config& config, const Family& family, Report& report) {

@@ -42,8 +42,10 @@ public:
     void refuse_type(std::string_view why);                  ///< this model_type is not covered
     void ignore(std::string_view key) { fields_.ask(key); }  ///< a key that decides nothing here
 
-    /// Keys of structure (experts, state-space layers, patterns of layers, …) that are set and that nobody asked for.
+    /// Keys that are set and that nobody asked for, of structure (experts, state-space layers, patterns of layers, …)
+    /// or a slip of the pen from one that was.
     std::vector<const Member*> not_understood() const;
+    std::string_view meant(std::string_view key) const { return fields_.meant(key); }
 
     void assume(std::string line) { assumed_.push_back(std::move(line)); }
     const std::vector<std::string>& assumed() const { return assumed_; }

@@ -62,8 +62,9 @@ bool is_set(const Value& value) {
 
 std::vector<const Member*> Config::not_understood() const {
     std::vector<const Member*> found = fields_.unasked();
-    std::erase_if(found, [](const Member* member) {
-        return !contains_any(member->key, structural) || contains_any(member->key, harmless) || !is_set(member->value);
+    std::erase_if(found, [this](const Member* member) {
+        const bool of_structure = contains_any(member->key, structural) && !contains_any(member->key, harmless);
+        return !is_set(member->value) || (!of_structure && fields_.meant(member->key).empty());
     });
     return found;
 }

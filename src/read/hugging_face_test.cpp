@@ -236,6 +236,16 @@ TEST(HuggingFace, NestedTextConfigIsReadAndSaid) {
     EXPECT_NE(file->assumed.front().find("text_config"), std::string::npos);
 }
 
+TEST(HuggingFace, AMisspeltSizeIsNoMissingOne) {
+    const std::string sizes = R"({"model_type": "llama", "hidden_size": 512, "num_attention_heads": 8,
+        "num_hidden_layers": 2, "vocab_size": 100, "intermediate_size": 64, )";
+    const auto slip = read_shape(sizes + R"("num_key_value_head": 2})", "config.json");
+    ASSERT_FALSE(slip.ok()) << "eight kv heads would be read";
+    EXPECT_NE(slip.problems()[0].fix.find("did you mean num_key_value_heads?"), std::string::npos);
+    EXPECT_TRUE(read_shape(sizes + R"("num_key_value_head": 2})", "config.json", Assume::Yes).ok());
+    EXPECT_TRUE(read_shape(sizes + R"("mixture_of_depth": 2, "rope_tetha": 3})", "config.json").ok());
+}
+
 const char* const novelty = R"({"model_type": "novelty", "hidden_size": 512, "num_attention_heads": 8,
     "num_hidden_layers": 2, "vocab_size": 100, "intermediate_size": 64, "rms_norm_eps": 1e-6,
     "attn_layer_period": 8, "mamba_d_state": 16, "moe_dropout": 0.1, "num_experts": 0})";
