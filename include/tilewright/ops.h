@@ -143,6 +143,7 @@ enum class OwnSums {
     Any,
     OneShot,       ///< two shots never over more than two GPUs
     SmallOneShot,  ///< nor one of more than 1 MB over four GPUs, of 500 KB over more
+    None,          ///< the library's alone
 };
 
 /// What a collective of tensor ranks runs beside: the product that reads what it gathers or makes what it scatters, of

@@ -25,8 +25,10 @@ template <>
 inline constexpr std::array<NameTable<Fusion>, 3> names<Fusion>{
     {{"apart", Fusion::Apart}, {"joined", Fusion::Joined}, {"epilogue", Fusion::Epilogue}}};
 template <>
-inline constexpr std::array<NameTable<OwnSums>, 3> names<OwnSums>{
-    {{"any", OwnSums::Any}, {"one_shot", OwnSums::OneShot}, {"small_one_shot", OwnSums::SmallOneShot}}};
+inline constexpr std::array<NameTable<OwnSums>, 4> names<OwnSums>{{{"any", OwnSums::Any},
+                                                                   {"one_shot", OwnSums::OneShot},
+                                                                   {"small_one_shot", OwnSums::SmallOneShot},
+                                                                   {"none", OwnSums::None}}};
 
 /// Which tokens of a prompt get logits when serving.
 enum class Logits { All, Last };

@@ -233,7 +233,8 @@ void Builder::collective(std::string_view name, Collective work_done, Pass pass)
     work_done.stride = stride_of(work_done.group, work);
     work_done.direct = work.phase != Phase::Train;
     if (const std::optional<Engine>& serves = runtime_of(work.runtime).engine; serves && work_done.direct) {
-        work_done.own_sums = serves->own_sums;
+        work_done.direct = serves->own_sums != OwnSums::None;
+        if (work_done.direct) work_done.own_sums = serves->own_sums;
     }
     const Op op{name, Component::Communication, pass, 1, work_done, {}};
     if (pass == Pass::Forward) forward(op);

@@ -310,5 +310,16 @@ TEST(Engine, RunsFp8AsItsCheckpointsHaveIt) {
     EXPECT_EQ(as_published(shape, work), work);
 }
 
+TEST(Engine, OlderOnesSumByTheLibraryAlone) {
+    Workload work = serving(Phase::Decode);
+    work.parallel.tp = 4;
+    const auto own = [&](std::string_view runtime) {
+        work.runtime = find_runtime(runtime).value();
+        return only<Collective>(lower(deepseek(), work), "mlp output exchange").direct;
+    };
+    EXPECT_FALSE(own("tensorrt-llm-0.9"));
+    EXPECT_TRUE(own("tensorrt-llm-0.17"));
+}
+
 }  // namespace
 }  // namespace tilewright
