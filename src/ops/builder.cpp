@@ -150,40 +150,40 @@ double Builder::written_for(Component component) const {
 
 void Builder::linear(const Linear& l) {
     const std::int64_t rows = l.rows > 0 ? l.rows : tokens;
-    const std::int64_t batch = std::max<std::int64_t>(1, l.groups);
+    const std::int64_t products = std::max<std::int64_t>(1, l.groups);
     const bool grouped = l.groups > 0;
     const bool of_attention = l.component == Component::Qkv || l.component == Component::Projection;
     const bool kept = !l.low_precision || (of_attention && keeps_attention(shape, work));
     const Quantization quantization = kept ? Quantization::None : quantization_of(work);
     const Precision precision = precision_of(l, quantization, work);
-    const double saved = static_cast<double>(l.saved) * bytes_of(rows, batch, element);
-    const auto gemm = [&](std::string_view name, Gemm sizes, double kept) {
-        sizes.batch = batch;
+    const double saved = static_cast<double>(l.saved) * bytes_of(rows, products, element);
+    const auto gemm = [&](std::string_view name, Gemm sizes, double saves) {
+        sizes.batch = products;
         sizes.precision = precision;
         sizes.quantization = quantization;
         sizes.grouped = grouped;
         sizes.reuse = Reuse::Input;
-        Op op{name, l.component, Pass::Forward, 1, sizes, {kept}};
+        Op op{name, l.component, Pass::Forward, 1, sizes, {saves}};
         op.pads = runtime.pads_products;
         return op;
     };
     const bool turned = runtime.weights_by_input;
     Op product = gemm(l.names.forward, {turned ? Layout::NN : Layout::TN, rows, l.out, l.in}, saved);
     product.adds_bias = runtime.widens_rows && l.bias;
-    listed(ListedStep::Weights, {l.names.forward, l.names.weight, l.component, l.out * batch, l.in});
-    if (l.reads_norm) listed(ListedStep::Input, {l.names.forward, l.names.input, l.component, rows * batch, l.in});
+    listed(ListedStep::Weights, {l.names.forward, l.names.weight, l.component, l.out * products, l.in});
+    if (l.reads_norm) listed(ListedStep::Input, {l.names.forward, l.names.input, l.component, rows * products, l.in});
     const Narrowing narrowing = narrowing_of(l, precision);
     const bool given = quantization == Quantization::Fp8 && runtime.writes_fp8;
     if ((traits_of(quantization).quantizes && !given) || narrowing.input) {
         const double written = narrowing.input ? narrowing.written : stored_bytes(traits_of(quantization).activations);
         const std::int64_t own = narrowing.shared_input && rows == tokens ? shared_tokens : rows;
-        forward(Piece{"quantize", l.component, StreamKind::Pointwise, own * batch, l.in, 1, written / element});
+        forward(Piece{"quantize", l.component, StreamKind::Pointwise, own * products, l.in, 1, written / element});
     }
     forward(product);
-    if (l.bias) listed(ListedStep::Bias, {l.names.forward, l.names.bias, l.component, rows * batch, l.out});
+    if (l.bias) listed(ListedStep::Bias, {l.names.forward, l.names.bias, l.component, rows * products, l.out});
     if (l.bias && runtime.bias_gradients) {
         const double shrink = 1.0 / static_cast<double>(rows);
-        backward(Piece{l.names.bias, l.component, StreamKind::Columns, rows * batch, l.out, 1, shrink});
+        backward(Piece{l.names.bias, l.component, StreamKind::Columns, rows * products, l.out, 1, shrink});
     }
     backward(
         gemm(l.names.weight, turned ? Gemm{Layout::NT, l.in, l.out, rows} : Gemm{Layout::NT, l.out, l.in, rows}, 0));
@@ -191,8 +191,8 @@ void Builder::linear(const Linear& l) {
     if (l.component != Component::Router) gather_again();
     if (narrowing.gradient) {
         const std::int64_t own = narrowing.shared_gradient && rows == tokens ? shared_tokens : rows;
-        backward(
-            Piece{"quantize", l.component, StreamKind::Pointwise, own * batch, l.out, 1, narrowing.written / element});
+        backward(Piece{"quantize", l.component, StreamKind::Pointwise, own * products, l.out, 1,
+                       narrowing.written / element});
     }
 }
 
