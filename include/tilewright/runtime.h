@@ -21,6 +21,11 @@ enum class Fusion {
     Joined,   ///< one kernel, or part of the stream that follows
     Epilogue  ///< no kernel: the product before does it
 };
+/// Which kernels write what a product with one fp8 scale reads in fp8; after the others a kernel quantises.
+enum class Fp8Writers { None, Inner, All };  ///< inner: attention and activations, not norms
+template <>
+inline constexpr std::array<NameTable<Fp8Writers>, 3> names<Fp8Writers>{
+    {{"none", Fp8Writers::None}, {"inner", Fp8Writers::Inner}, {"all", Fp8Writers::All}}};
 template <>
 inline constexpr std::array<NameTable<Fusion>, 3> names<Fusion>{
     {{"apart", Fusion::Apart}, {"joined", Fusion::Joined}, {"epilogue", Fusion::Epilogue}}};
@@ -146,9 +151,9 @@ struct RuntimeTraits {
     bool deepep = false;               ///< in training, tokens go to their experts by DeepEP, else by an all-to-all
     bool asynchronous = false;         ///< tensor ranks exchange a gradient beside the products that do not need it
     bool cache_turns = false;          ///< the kernel that writes the cache turns queries and keys, too
-    bool writes_fp8 = false;           ///< what a product with one fp8 scale reads is written so by the kernel before
-    bool gathers_experts = false;      ///< decode copies the weights of each token's experts, then multiplies
-    Logits logits = Logits::All;       ///< of a prompt
+    Fp8Writers writes_fp8 = Fp8Writers::None;
+    bool gathers_experts = false;  ///< decode copies the weights of each token's experts, then multiplies
+    Logits logits = Logits::All;   ///< of a prompt
     AttentionForm attention = AttentionForm::Fused;
     AttentionForm grouped_attention = AttentionForm::Fused;  ///< where several query heads share a key head
     MasterWeights master = MasterWeights::None;              ///< that training keeps unless told otherwise

@@ -141,10 +141,10 @@ double Builder::gathered_bytes(int copies) const {
     return blocks ? copies * stored_bytes(Format::Mxfp8) : stored_bytes(Format::Fp8);
 }
 
-double Builder::written_for(Component component) const {
+double Builder::written_for(Component component, bool norm) const {
     const bool of_attention = component == Component::Qkv || component == Component::Projection;
     const bool kept = of_attention && keeps_attention(shape, work);
-    const bool given = runtime.writes_fp8 && !kept && quantization_of(work) == Quantization::Fp8;
+    const bool given = writes_fp8(norm) && !kept && quantization_of(work) == Quantization::Fp8;
     return given ? stored_bytes(Format::Fp8) / element : 1.0;
 }
 
@@ -173,7 +173,7 @@ void Builder::linear(const Linear& l) {
     listed(ListedStep::Weights, {l.names.forward, l.names.weight, l.component, l.out * products, l.in});
     if (l.reads_norm) listed(ListedStep::Input, {l.names.forward, l.names.input, l.component, rows * products, l.in});
     const Narrowing narrowing = narrowing_of(l, precision);
-    const bool given = quantization == Quantization::Fp8 && runtime.writes_fp8;
+    const bool given = quantization == Quantization::Fp8 && writes_fp8(l.reads_norm);
     if ((traits_of(quantization).quantizes && !given) || narrowing.input) {
         const double written = narrowing.input ? narrowing.written : stored_bytes(traits_of(quantization).activations);
         const std::int64_t own = narrowing.shared_input && rows == tokens ? shared_tokens : rows;

@@ -93,8 +93,9 @@ public:
     void linear(const Linear& linear);
     void norm(const Norm& norm);
 
-    /// What is written of a tensor that only products of this component read, in units of `element`.
-    double written_for(Component component) const;
+    /// What a norm or another kernel writes of a tensor that only products of this component read, in units of
+    /// `element`.
+    double written_for(Component component, bool norm) const;
 
     /// The kernels that the runtime lists for a step; false where it lists none.
     bool listed(ListedStep step, const StepOn& on);
@@ -129,6 +130,9 @@ public:
 
 private:
     Op stream(const Piece& piece, Pass pass) const;
+    bool writes_fp8(bool norm) const {
+        return runtime.writes_fp8 == Fp8Writers::All || (!norm && runtime.writes_fp8 == Fp8Writers::Inner);
+    }
 
     /// What training in fp8 casts around a product: whether by kernels of their own, of this rank's rows or all, and
     /// bytes written for each number.

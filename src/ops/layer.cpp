@@ -23,7 +23,7 @@ Norm pre_norm(const Builder& b, const NormNames& names, int added) {
               true,  keeps_stream ? 2.0 : 1.0};
     const bool routed = b.shape.experts && names.forward != attention_norm.forward;  // a router reads 16 bits
     const Component reader = names.forward == attention_norm.forward ? Component::Qkv : Component::Mlp;
-    norm.share = routed ? 1.0 : b.written_for(reader);
+    norm.share = routed ? 1.0 : b.written_for(reader, true);
     return norm;
 }
 

@@ -64,11 +64,11 @@ void activation(Builder& b, const Mlp& mlp) {
     const StepOn on{mlp.names.activation, mlp.names.activation_backward, Component::Activation, rows, mlp.width};
     if (b.listed(step, on)) return;
     if (gated && b.runtime.activation == Fusion::Joined) {
-        b.forward(kernel(StreamKind::Gate, 2, b.written_for(Component::Mlp)));
+        b.forward(kernel(StreamKind::Gate, 2, b.written_for(Component::Mlp, false)));
         b.backward(gradient(StreamKind::GateBackward, 3, 2));
         return;
     }
-    b.forward(kernel(StreamKind::Activation, 1, gated ? 1.0 : b.written_for(Component::Mlp)));
+    b.forward(kernel(StreamKind::Activation, 1, gated ? 1.0 : b.written_for(Component::Mlp, false)));
     if (gated) b.forward(product(mlp.names.activation, 1));
     b.backward(gradient(StreamKind::ActivationBackward, 2, 1));
     for (int factor = 0; gated && factor < 2; ++factor) b.backward(product(mlp.names.activation_backward));
