@@ -119,7 +119,8 @@ std::vector<const Member*> Fields::unasked() const {
 std::string_view Fields::meant(std::string_view key) const {
     constexpr std::size_t shortest = 8;  // shorter names are close by accident
     for (const std::string& asked : asked_) {
-        if (key.size() >= shortest && table_.find(asked) == nullptr && edit_distance(key, asked, 1) == 1) return asked;
+        const bool alike = key.size() >= shortest && key.size() + 1 >= asked.size() && asked.size() + 1 >= key.size();
+        if (alike && edit_distance(key, asked, 1) == 1 && table_.find(asked) == nullptr) return asked;
     }
     return {};
 }
