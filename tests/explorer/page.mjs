@@ -192,17 +192,22 @@ test("a search shows progress, finds, can be stopped, and a point loads", async 
   const spot = page.locator("#search .picture").first();
   const dots = spot.locator("circle.act");
   assert.ok(await dots.count() > 3);
-  await spot.hover({position: await dots.last().evaluate(dot => ({x: dot.cx.baseVal.value, y: dot.cy.baseVal.value}))});
+  const position = await dots.last().evaluate(dot => ({x: dot.cx.baseVal.value, y: dot.cy.baseVal.value}));
+  await spot.hover({position});
   assert.match(await page.locator("#tip").textContent(), /×.*\n[^]*expected loss[^]*click to load it/);
-  await page.mouse.down();
-  await page.mouse.up();
+  await spot.click({position});  // anew, for panels above may have grown
   await page.waitForFunction(was => Number(document.querySelector(".fact dd").dataset.value) !== was, step);
   await close(opened);
   const long = await open("#model=llama-3.1-405b&gpu=h200&phase=decode&tp=8&batch=1");
-  await long.page.locator("#search button.main").click();
-  await long.page.locator("#search .note", {hasText: "shapes priced by"}).waitFor();
-  await long.page.locator("#search button.main", {hasText: "Stop"}).click();
-  await long.page.locator("#search .note", {hasText: "stopped early"}).waitFor();
+  await long.page.evaluate(() => new Promise((stopped, failed) => {
+    const [note, go] = [document.querySelector("#search .note"), document.querySelector("#search button.main")];
+    new MutationObserver(() => {
+      if (/shapes priced by/.test(note.textContent) && go.textContent === "Stop") go.click();
+      if (/stopped early/.test(note.textContent)) stopped();
+    }).observe(note, {childList: true, characterData: true, subtree: true});
+    setTimeout(() => failed(new Error(note.textContent)), 20000);
+    go.click();
+  }));
   await close(long);
 });
 
