@@ -17,5 +17,10 @@ export function amount(value: number): string {
 export const bytes = (value: number) => `${digits(value / 2 ** 30)} GiB`;
 export const percent = (value: number) => `${(100 * value).toFixed(1)}%`;
 export const grouped = (value: number) => Math.round(value).toLocaleString("en-US");
-export const signed = (value: number) => `${value >= 0 ? "+" : "−"}${percent(Math.abs(value))}`;
+/// A change of some hundredths of a percent keeps them and its sign; what rounds to zero has none but "+".
+export function signed(value: number): string {
+  const size = 100 * Math.abs(value);
+  const text = size.toFixed(size < 0.05 && size >= 0.005 ? 2 : 1);
+  return `${value < 0 && Number(text) > 0 ? "−" : "+"}${text}%`;
+}
 export const times = (value: number) => `${value.toFixed(2)}×`;

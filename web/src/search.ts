@@ -45,7 +45,7 @@ function front(app: App, found: Found, width: number, against: "size" | "loss"):
 
 function table(app: App, found: Found): HTMLElement {
   return h("div", {class: "scroll"}, h("table", {}, h("thead", {}, h("tr", {}, ...["", "speed", "90% interval", "step", "parameters", "expected loss (90%)"].map(name => h("th", {scope: "col"}, name)), h("th", {scope: "col", class: "words"}, "changed"))),
-    h("tbody", {}, ...unlike(found.candidates).slice(0, 12).map(each => h("tr", {}, h("td", {}, button("Load", () => load(app, each))), h("td", {}, times(each.speedup)), h("td", {}, `${times(each.low)} – ${times(each.high)}`), h("td", {}, time(each.time_s)), h("td", {}, signed(each.parameter_change)), h("td", {class: "loss"}, loss_words(each)), h("td", {class: "words"}, each.changed.join(", ")))))));
+    h("tbody", {}, ...unlike(found.candidates).slice(0, 12).map(each => h("tr", {}, h("td", {}, button("Load", () => load(app, each))), h("td", {}, times(each.speedup)), h("td", {}, `${times(each.low)} – ${times(each.high)}`), h("td", {}, time(each.time_s)), h("td", {}, signed(each.parameter_change)), h("td", {class: "loss"}, loss_words(each)), h("td", {class: "words"}, each.changed.join(", ").replaceAll(" -> ", "\u00a0→ ")))))));
 }
 
 export function search(app: App): HTMLElement {
