@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "tilewright/host.h"
 #include "tilewright/ops.h"
 
 namespace tilewright {

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "tilewright/runtime.h"
+
 namespace tilewright::lowering {
 
 bool runs_in_engine(const Workload& work) {
