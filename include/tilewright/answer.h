@@ -100,11 +100,18 @@ void summarize(Prediction& prediction);
 /// The `keep` kernels that take most of the step, slowest first.
 std::vector<PricedOp> slowest(const GraphCost& cost, std::size_t keep);
 
+/// What the law of loss says of a shape beside another of about its size.
+struct Learning {
+    LossChange loss;       ///< to expect at equal tokens
+    double to_loss = 1.0;  ///< the other's time to its loss over this shape's
+};
+
 /// Predictions side by side; the first is the baseline.
 struct Comparison {
     std::vector<Prediction> shapes;
-    std::vector<Component> components;  ///< of any of them, by their time in all together
-    std::size_t fastest = 0;            ///< by tokens a second
+    std::vector<std::optional<Learning>> learning;  ///< of each against the first; in training, where the law knows
+    std::vector<Component> components;              ///< of any of them, by their time in all together
+    std::size_t fastest = 0;                        ///< by tokens a second
 
     Seconds base() const { return shapes.front().time; }
 };

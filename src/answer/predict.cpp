@@ -1,9 +1,11 @@
 // A step and what follows from it; several side by side.
 #include <algorithm>
+#include <cmath>
 
 #include "answer/priced.h"
 #include "tilewright/ops.h"
 #include "tilewright/profile.h"
+#include "tilewright/quality.h"
 #include "tilewright/workload.h"
 
 namespace tilewright {
@@ -49,6 +51,16 @@ std::vector<Component> components_of(const std::vector<Prediction>& predictions)
     std::vector<Component> ordered;
     for (const auto& [time, component] : found) ordered.push_back(component);
     return ordered;
+}
+
+/// The law holds around its baseline: of another size there is no saying what equal tokens mean.
+std::optional<Learning> learning_of(const Prediction& base, const Prediction& other) {
+    constexpr double about = 0.25;
+    const LossLaw law(base.shape);
+    const LossChange loss = law.change(other.shape);
+    const double size = std::log(loss_traits(other.shape).params / law.baseline().params);
+    if (base.workload.phase != Phase::Train || !loss.known || std::abs(size) > about) return std::nullopt;
+    return Learning{loss, other.tokens_per_s / base.tokens_per_s / law.tokens(std::log1p(loss.value))};
 }
 
 /// What does not depend on the scope, and the layer.
@@ -178,8 +190,9 @@ std::vector<PricedOp> slowest(const GraphCost& cost, std::size_t keep) {
 }
 
 Comparison compare(std::vector<Prediction> predictions) {
-    Comparison comparison{std::move(predictions), {}, 0};
+    Comparison comparison{std::move(predictions), {}, {}, 0};
     const std::vector<Prediction>& shapes = comparison.shapes;
+    for (const Prediction& shape : shapes) comparison.learning.push_back(learning_of(shapes.front(), shape));
     comparison.components = components_of(shapes);
     const auto fastest = std::max_element(shapes.begin(), shapes.end(),
                                           [](const auto& a, const auto& b) { return a.tokens_per_s < b.tokens_per_s; });

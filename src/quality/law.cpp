@@ -75,6 +75,8 @@ double past_tries(std::string_view term, double params, double value) {
     return nearest == nullptr ? 1.0 : past(value, nearest->low, nearest->high);
 }
 
+bool knows(const Shape& shape) { return !shape.experts && !shape.latent; }
+
 }  // namespace
 
 double mlp_ratio(const Shape& shape) {
@@ -96,7 +98,7 @@ LossTraits loss_traits(const Shape& shape) {
 
 LossLaw::LossLaw(const Shape& baseline)
     : baseline_(loss_traits(baseline)),
-      known_(!baseline.experts && !baseline.latent),
+      known_(knows(baseline)),
       size_(held_size(fitted_terms[Aspect], baseline_.params)),
       head_size_(held_size(fitted_terms[Head], baseline_.params)),
       exponent_(
@@ -144,7 +146,11 @@ double LossLaw::log_change(const Terms& x) const {
 
 double LossLaw::tokens(double log_change) const { return std::exp(log_change / exponent_); }
 
-LossChange LossLaw::change(const Shape& other) const { return change(loss_traits(other)); }
+LossChange LossLaw::change(const Shape& other) const {
+    LossChange found = change(loss_traits(other));
+    found.known = found.known && knows(other);
+    return found;
+}
 
 LossChange LossLaw::change_beside_heads(LossTraits other) const {
     other.head = baseline_.head;

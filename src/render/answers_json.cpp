@@ -118,9 +118,14 @@ std::string compare_json(const Comparison& comparison) {
     JsonWriter json;
     open_document(json, "tilewright.compare/2", base);
     json.key("shapes").array();
-    for (const Prediction& prediction : comparison.shapes) {
+    for (std::size_t i = 0; i < comparison.shapes.size(); ++i) {
+        const Prediction& prediction = comparison.shapes[i];
         json.object().field("speedup", comparison.base() / prediction.time);
         write_summary(json, prediction);
+        if (const std::optional<Learning>& learning = comparison.learning[i]) {
+            write_loss(json, learning->loss);
+            json.field("speedup_to_loss", learning->to_loss);
+        }
         json.end();
     }
     json.end();

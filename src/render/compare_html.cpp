@@ -20,6 +20,15 @@ Row row(std::string name, const std::vector<Prediction>& predictions, TextOf tex
     return cells;
 }
 
+Row losses(const Comparison& comparison) {
+    Row cells = {"expected loss", "-"};
+    for (std::size_t i = 1; i < comparison.learning.size(); ++i) {
+        const std::optional<Learning>& learning = comparison.learning[i];
+        cells.push_back(learning ? loss_short_text(learning->loss) : "-");
+    }
+    return cells;
+}
+
 std::string table(const Comparison& comparison) {
     const std::vector<Prediction>& predictions = comparison.shapes;
     std::vector<HtmlColumn> columns = {{""}};
@@ -42,6 +51,7 @@ std::string table(const Comparison& comparison) {
                        [](const Prediction& p) { return count_text(static_cast<double>(p.params.total)); }));
     rows.push_back(row("memory", predictions,
                        [](const Prediction& p) { return bytes_text(p.memory.total) + (p.fits ? "" : " (too much)"); }));
+    if (!learning_text(comparison).empty()) rows.push_back(losses(comparison));
     return html_table(columns, rows);
 }
 
@@ -53,7 +63,8 @@ std::string comparison_html(const Comparison& comparison) {
     return element("h1", fmt::format("{} shapes on {}", comparison.shapes.size(), base.device.name)) +
            fmt::format("<p class=\"sub\">{} · {}</p>\n<p class=\"verdict\">{}</p>\n", escape(base.device.full_name),
                        escape(workload_text(base.workload)), escape(fastest_text(comparison))) +
-           section("Where the time goes", figure(bars.wide, bars.narrow, bars.caption) + table(comparison));
+           section("Where the time goes", figure(bars.wide, bars.narrow, bars.caption) + table(comparison) +
+                                              element("p", learning_text(comparison)));
 }
 
 std::string compare_html(const Comparison& comparison) {

@@ -32,16 +32,20 @@ using TextOf = std::function<std::string(const Prediction&)>;
 /// One table: the baseline and some of the others.
 class Block {
 public:
-    Block(const Prediction& base, std::span<const Prediction> others) : base_(base), others_(others) {}
+    Block(const Comparison& comparison, std::size_t from, std::size_t many)
+        : comparison_(comparison),
+          base_(comparison.shapes.front()),
+          others_(std::span(comparison.shapes).subspan(from, many)),
+          learning_(std::span(comparison.learning).subspan(from, many)) {}
 
-    Table table(const std::vector<Component>& components) const {
+    Table table() const {
         std::vector<Column> columns = {{""}, {base_.shape.name, Align::Right}};
         for (const Prediction& other : others_) {
-            columns.push_back({other.shape.name, Align::Right});
+            columns.push_back({title_of(other), Align::Right});
             columns.push_back({"", Align::Right});
         }
         Table table(columns);
-        for (const Component component : components) {
+        for (const Component component : comparison_.components) {
             table.row(times(std::string(name_of(component)),
                             [component](const Prediction& p) { return p.time_of(component); }));
         }
@@ -54,10 +58,17 @@ public:
             texts("parameters", [](const Prediction& p) { return count_text(static_cast<double>(p.params.total)); }));
         table.row(texts(
             "memory", [](const Prediction& p) { return bytes_text(p.memory.total) + (p.fits ? "" : " (too much)"); }));
+        if (!learning_text(comparison_).empty()) table.row(losses());
         return table;
     }
 
 private:
+    /// Many flags after the baseline's name, which the reader has just typed, would make the column too wide.
+    std::string title_of(const Prediction& other) const {
+        constexpr std::size_t most = 32;
+        const std::string& name = other.shape.name;
+        return name.size() > most && name.starts_with(base_.shape.name + " --") ? "changed" : name;
+    }
     std::vector<Cell> times(Cell name, const TimeOf& time_of) const {
         const Seconds base = time_of(base_);
         std::vector<Cell> row = {std::move(name), shown(base)};
@@ -76,8 +87,20 @@ private:
         return row;
     }
 
+    /// The loss to expect, and beside it how much sooner the baseline's is reached.
+    std::vector<Cell> losses() const {
+        std::vector<Cell> row = {"expected loss", "-"};
+        for (const std::optional<Learning>& learning : learning_) {
+            row.emplace_back(learning ? loss_short_text(learning->loss) : "-");
+            row.emplace_back(learning ? speedup_text(learning->to_loss) : "-");
+        }
+        return row;
+    }
+
+    const Comparison& comparison_;
     const Prediction& base_;
     std::span<const Prediction> others_;
+    std::span<const std::optional<Learning>> learning_;
 };
 
 }  // namespace
@@ -89,12 +112,12 @@ std::string compare_text(const Comparison& comparison, const Style& style) {
     append_paragraph(out, workload_text(base.workload), 2, style);
     const std::size_t room = style.width >= 100 ? 3 : 2;
     for (std::size_t from = 1; from < shapes.size(); from += room) {
-        const auto others = std::span(shapes).subspan(from, std::min(room, shapes.size() - from));
         out += "\n";
-        Block(base, others).table(comparison.components).append_to(out, style);
+        Block(comparison, from, std::min(room, shapes.size() - from)).table().append_to(out, style);
     }
     out += "\n";
     append_paragraph(out, fastest_text(comparison), 2, style);
+    if (const std::string text = learning_text(comparison); !text.empty()) append_paragraph(out, text, 2, style);
     append_evidence(out, base, style);
     return out;
 }

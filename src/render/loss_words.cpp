@@ -13,6 +13,10 @@ std::string loss_text(const LossChange& loss) {
                        signed_text(100.0 * loss.high));
 }
 
+std::string loss_short_text(const LossChange& loss) {
+    return fmt::format("{}±{:.1f}%", signed_text(100.0 * loss.value), 50.0 * (loss.high - loss.low));
+}
+
 namespace {
 
 std::string_view trait_text(std::string_view limit) {
@@ -30,13 +34,9 @@ std::string_view trait_text(std::string_view limit) {
 std::string law_text(const Candidate& candidate) {
     const LossChange& loss = candidate.loss;
     if (!loss.known) return " What it does to loss is not known: no such model was trained.";
-    const std::string text = fmt::format(" Expected change of the loss at equal tokens: {}", loss_text(loss));
-    if (loss.reaches()) return text + ".";
-    if (!loss.tried)
-        return text + fmt::format("; the law does not reach so far: no run varied {}.", trait_text(loss.limit));
-    return text +
-           fmt::format("; the law does not reach so far: what is known of {} is from models or values {} times away.",
-                       trait_text(loss.limit), loss.beyond < 100.0 ? digits3(loss.beyond) : grouped_text(loss.beyond));
+    const std::string reach = reach_text(loss);
+    return fmt::format(" Expected change of the loss at equal tokens: {}{}{}.", loss_text(loss),
+                       reach.empty() ? "" : "; ", reach);
 }
 
 /// Why another depth, or fewer parameters outside the embeddings than the guard allows, are taken.
@@ -80,6 +80,13 @@ std::string other_depth_text(const SearchResult& found) {
 }
 
 }  // namespace
+
+std::string reach_text(const LossChange& loss) {
+    if (loss.reaches()) return "";
+    if (!loss.tried) return fmt::format("the law does not reach so far: no run varied {}", trait_text(loss.limit));
+    return fmt::format("the law does not reach so far: what is known of {} is from models or values {} times away",
+                       trait_text(loss.limit), loss.beyond < 100.0 ? digits3(loss.beyond) : grouped_text(loss.beyond));
+}
 
 std::string gain_text(const Candidate& candidate, Objective objective) {
     return speedup_text(objective == Objective::Loss ? candidate.to_loss : candidate.speedup);
@@ -125,6 +132,22 @@ std::vector<std::string> recommendation_points(const Advice& advice) {
 
 std::string recommendation(const Advice& advice) {
     return fmt::format("{}", fmt::join(recommendation_points(advice), " "));
+}
+
+std::string learning_text(const Comparison& comparison) {
+    std::string said, base = comparison.shapes.front().shape.name;
+    for (std::size_t i = 1; i < comparison.learning.size(); ++i) {
+        const std::optional<Learning>& learning = comparison.learning[i];
+        if (!learning) continue;
+        if (said.empty()) {
+            said = fmt::format(
+                "Expected loss: the change to {}'s at equal tokens, and the speed at which that is reached.", base);
+        }
+        if (!learning->loss.reaches()) {
+            said += fmt::format(" Of {} {}.", comparison.shapes[i].shape.name, reach_text(learning->loss));
+        }
+    }
+    return said;
 }
 
 void append_recommendation(std::string& out, const std::vector<std::string>& points, const Style& style) {

@@ -17,17 +17,14 @@ void write_causes(JsonWriter& json, const Candidate& candidate) {
 }
 
 /// Loss at equal tokens and time to the baseline's loss; null where no such model was trained.
-void write_loss(JsonWriter& json, const Candidate& candidate) {
-    const LossChange& loss = candidate.loss;
-    json.field("keeps_depth", candidate.keeps_depth).key("loss");
-    if (!loss.known) {
-        json.null().key("time_to_loss").null();
+void write_losses(JsonWriter& json, const Candidate& candidate) {
+    write_loss(json.field("keeps_depth", candidate.keeps_depth), candidate.loss);
+    json.key("time_to_loss");
+    if (!candidate.loss.known) {
+        json.null();
         return;
     }
-    json.object().field("change", loss.value).field("low", loss.low).field("high", loss.high);
-    json.field("times_beyond_runs", loss.beyond).field("tried", loss.tried).field("limit", loss.limit);
-    json.field("reaches", loss.reaches()).field("free", loss.free()).end();
-    json.key("time_to_loss").object().field("speedup", candidate.to_loss);
+    json.object().field("speedup", candidate.to_loss);
     json.field("low", candidate.to_loss_low).field("high", candidate.to_loss_high).end();
 }
 
@@ -129,7 +126,7 @@ void write_proposal(JsonWriter& json, const Candidate& candidate) {
     json.field("speedup", candidate.speedup).field("low", candidate.low).field("high", candidate.high);
     json.field("speedup_at_equal_params", candidate.speedup_at_equal_params);
     json.field("parameter_change", candidate.parameter_change).field("block_parameter_change", candidate.block_change);
-    write_loss(json, candidate);
+    write_losses(json, candidate);
     write_texts(json, "changed", candidate.changed);
 }
 

@@ -233,4 +233,15 @@ void write_errors(JsonWriter& json, std::string_view key, const std::vector<Erro
     json.end();
 }
 
+void write_loss(JsonWriter& json, const LossChange& loss) {
+    json.key("loss");
+    if (!loss.known) {
+        json.null();
+        return;
+    }
+    json.object().field("change", loss.value).field("low", loss.low).field("high", loss.high);
+    json.field("times_beyond_runs", loss.beyond).field("tried", loss.tried).field("limit", loss.limit);
+    json.field("reaches", loss.reaches()).field("free", loss.free()).end();
+}
+
 }  // namespace tilewright::render

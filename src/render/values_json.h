@@ -25,6 +25,9 @@ void write_errors(JsonWriter& json, std::string_view key, const std::vector<Erro
 
 void write_candidates(JsonWriter& json, const SearchResult& found);
 
+/// A member `loss`: the change at equal tokens; null where no such model was trained.
+void write_loss(JsonWriter& json, const LossChange& loss);
+
 /// Members of the open object: a shape's speed-up, size and loss against its baseline.
 void write_proposal(JsonWriter& json, const Candidate& candidate);
 

@@ -340,8 +340,7 @@ void append_candidates(std::string& out, const SearchResult& found, std::size_t 
                                     speedup_interval(candidate.low, candidate.high) + std::string(doubt(candidate)),
                                     change_text(candidate.parameter_change)};
             if (by_loss) {
-                const double half = 50.0 * (candidate.loss.high - candidate.loss.low);
-                cells.emplace_back(fmt::format("{}±{:.1f}%", signed_text(100.0 * candidate.loss.value), half));
+                cells.emplace_back(loss_short_text(candidate.loss));
                 cells.emplace_back(speedup_text(candidate.to_loss));
             }
             cells.emplace_back(causes_text(candidate));

@@ -53,11 +53,16 @@ std::vector<std::string> recommendation_points(const SearchResult& found);
 std::vector<std::string> recommendation_points(const Advice& advice);  ///< and why there is none, where memory is it
 std::string recommendation(const Advice& advice);                      ///< the points in one
 void append_recommendation(std::string& out, const std::vector<std::string>& points, const Style& style);
-std::string loss_text(const LossChange& loss);  ///< "+0.2% (-0.4 to +0.8)"
-std::string law_evidence_text();                ///< what the law of loss stands on
+std::string loss_text(const LossChange& loss);        ///< "+0.2% (-0.4 to +0.8)"
+std::string loss_short_text(const LossChange& loss);  ///< "+0.2±0.6%"
+std::string reach_text(const LossChange& loss);       ///< what the law is asked beyond; empty within its runs
+std::string law_evidence_text();                      ///< what the law of loss stands on
 
 /// Which is the fastest, and by how much.
 std::string fastest_text(const Comparison& comparison);
+
+/// What the expected losses of a comparison mean and where the law of loss does not reach; empty where there are none.
+std::string learning_text(const Comparison& comparison);
 
 /// "from batch 256", or that it never does.
 std::string takeover_text(const Serving::Limit& limit);
