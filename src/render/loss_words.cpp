@@ -14,7 +14,9 @@ std::string loss_text(const LossChange& loss) {
 }
 
 std::string loss_short_text(const LossChange& loss) {
-    return fmt::format("{}±{:.1f}%", signed_text(100.0 * loss.value), 50.0 * (loss.high - loss.low));
+    const std::string value = signed_text(100.0 * loss.value);
+    const auto digits = value.size() - value.find('.') - 1;  // as many of what it is known to
+    return fmt::format("{}±{:.{}f}%", value, 50.0 * (loss.high - loss.low), digits);
 }
 
 namespace {
