@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/learn.h"
+#include "fit/judge.h"
 #include "tilewright/read.h"
 
 namespace tilewright::bench {
@@ -16,6 +17,25 @@ struct Committed {
     std::vector<Observation> seen;
     std::vector<TimedLayer> layers;
 };
+
+/// Layers of a file that PyTorch timed, lowered, each in the group of its runtime and pass.
+inline Result<std::vector<TimedLayer>> read_layers(const std::string& path) {
+    const Result<SampleFile> file = cli::read_sample_file(path);
+    if (!file) return file.problems();
+    std::vector<TimedLayer> layers;
+    for (const Sample& sample : file->samples) {
+        if (sample.op != "layer" || sample.status != SampleStatus::Ok) continue;
+        const Result<Described> described = decode(*find_op_kind("layer"), sample.sizes, {path, 0});
+        if (!described) return described.problems();
+        TimedLayer& layer = layers.emplace_back(
+            TimedLayer{lower(*described), sample.time.median_us * 1e-6, sample.clock, "pytorch", ""});
+        for (const char* word : {"runtime", "pass"}) {
+            layer.kernel += ' ' + std::string(find_field(sample.sizes, word).value_or(""));
+        }
+        for (const auto& [column, value] : sample.sizes) layer.name += (layer.name.empty() ? "" : ",") + value;
+    }
+    return layers;
+}
 
 /// The H200's, under data/samples of the source tree.
 inline Result<Committed> read_committed(const std::string& source_dir) {
@@ -28,7 +48,7 @@ inline Result<Committed> read_committed(const std::string& source_dir) {
         committed.seen.insert(committed.seen.end(), more->begin(), more->end());
     }
     committed.seen = settled(std::move(committed.seen), committed.device);
-    auto layers = cli::read_layers(folder + "layers-pytorch.jsonl.gz", "pytorch");
+    auto layers = read_layers(folder + "layers-pytorch.jsonl.gz");
     if (!layers) return layers.problems();
     committed.layers = std::move(*layers);
     return committed;

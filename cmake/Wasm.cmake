@@ -4,7 +4,7 @@ add_compile_options(-fno-exceptions -ffunction-sections)
 add_compile_options("SHELL:-include ${CMAKE_SOURCE_DIR}/bindings/wasm/from_chars.h")
 set(TILEWRIGHT_TESTS OFF)
 set(TILEWRIGHT_LEFT_OUT
-    "/src/(files|fit|experiment|sample)/|/src/read/(gzip|experiment_file|sample_file)\\.cpp|/src/render/(experiment_|profile_files)|/src/cli/(files|fit|interrupt|learn|local|mcp|mcp_child|mcp_tools|measure|measure_host|observations|profile|progress|prove|report|reproduce|samples|search_threads|terminal|write_configs)\\.cpp")
+    "/src/(files|fit|experiment|sample)/|/src/read/(gzip|experiment_file|sample_file)\\.cpp|/src/render/(experiment_|profile_files)|/src/cli/(files|fit|interrupt|learn|local|mcp|mcp_child|mcp_tools|measure|measure_host|profile|progress|prove|report|reproduce|samples|search_threads|terminal|write_configs)\\.cpp")
 
 # The host's fmt and toml++ are found behind the target's own headers, in /usr/include.
 add_library(fmt::fmt INTERFACE IMPORTED)

@@ -30,6 +30,9 @@ struct Observation {
 /// The kernels among samples (gemm, attention, stream, collective); samples without a time are left out.
 Result<std::vector<Observation>> observe(const std::vector<Sample>& samples);
 
+/// A product, an attention or a collective of a table of timings, without its time. Whole shapes are held out.
+Observation observation_of(const Described& described);
+
 /// What tells kin apart where a sample names no family: a hash of layout, n and k, or of heads, key heads and head
 /// size.
 std::uint64_t kin_of(const Gemm& gemm);
@@ -96,5 +99,28 @@ Result<Device> device_of_facts(const Fields& facts);
 
 /// Raises peaks and bandwidth to what kernels were seen to reach, where that is more than the facts say.
 void raise_to_seen(Device& device, const std::vector<Sample>& samples);
+
+/// The samples of one GPU, and what its driver told.
+struct GpuSamples {
+    std::string device;  ///< as the driver calls it
+    Fields facts;
+    std::vector<Sample> samples;
+};
+
+/// By the GPU they were taken on; none for a GPU without samples.
+std::vector<GpuSamples> by_gpu(std::vector<SampleFile> files);
+
+/// A data sheet as the board at hand has it.
+struct Board {
+    Device device;
+    bool own_sheet = false;  ///< it is not as built in, and belongs to the profile
+};
+
+/// `known`, the data sheet built in, under the board's own power limit where it has as many units; else the driver's
+/// facts and what the samples reach.
+Result<Board> board_of(const GpuSamples& gpu, const std::optional<Device>& known);
+
+/// The costs of a launch as they were timed, into the profile that a fit starts from.
+void take_launch_costs(const std::vector<Sample>& samples, Profile& start);
 
 }  // namespace tilewright

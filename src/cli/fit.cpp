@@ -70,7 +70,7 @@ Result<int> run_fit(const Arguments& arguments, Session& session) {
     if (all->size() != 1) return Problem{"--samples", 0, "are of several GPUs", "give those of one at a time"};
     const Result<std::string> place = install(all->front(), output);
     if (!place) return place.problems();
-    const render::LearntProfile shown{std::move(all->front().fit), all->front().device.name, *place};
+    const render::LearntProfile shown{std::move(all->front().fit), all->front().board.device.name, *place};
     say(session, shown, render::fit_json, render::fit_text);
     return exit_fine;
 }

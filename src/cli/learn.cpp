@@ -12,6 +12,8 @@
 #include "device/residual_fields.h"
 #include "files/output.h"
 #include "measure/journal.h"
+#include "measure/sample_files.h"
+#include "read/bulk.h"
 #include "render/profile_files.h"
 #include "render/units.h"
 #include "tilewright/fit.h"
@@ -23,10 +25,9 @@ constexpr const char* nobody = "none";
 
 /// What is learnt from: kernels of one GPU.
 struct Material {
-    Device device;
-    bool own_sheet = false;
+    Board board;
     std::vector<Observation> seen;
-    std::vector<Sample> samples;
+    std::vector<Sample> samples;  ///< of which they were made, where they were samples
 };
 
 /// ", less 11.3 µs of host time a call, of batches 25.1 µs".
@@ -45,78 +46,79 @@ std::string names_of(const std::vector<std::string>& paths) {
 
 bool is_within(const Sample& sample, double budget_s) {
     const auto spent = find_field(sample.facts, measure::spent_fact);
-    return budget_s <= 0.0 || (spent && std::strtod(std::string(*spent).c_str(), nullptr) <= budget_s);
+    return spent && std::strtod(std::string(*spent).c_str(), nullptr) <= budget_s;
 }
 
-/// Samples by the GPU they were taken on, and what the driver told of it.
-struct Gpu {
-    Fields facts;
-    std::vector<Sample> samples;
-};
+/// The kind of a file of kernels, told by a column that only it has.
+const OpKind& kind_of(std::string_view header) {
+    const bool attention = header.find("q_len") != std::string_view::npos;
+    const bool collective = header.find("ranks") != std::string_view::npos;
+    return *find_op_kind(attention ? "attention" : collective ? "collective" : "gemm");
+}
 
-Result<std::map<std::string, Gpu>> gpus_in(const LearnTask& task) {
-    std::map<std::string, Gpu> gpus;
+/// Rows of a bulk file with a column latency_us.
+Result<std::vector<Observation>> kernels_of(const std::string& bytes, const std::string& path) {
+    const OpKind& kind = kind_of(std::string_view(bytes).substr(0, bytes.find('\n')));
+    const Result<read::BulkFile> file = read::read_bulk(bytes, path, kind);
+    if (!file) return file.problems();
+    if (const Problems missing = read::require_columns(file->table, {"latency_us"}); !missing.empty()) return missing;
+    std::vector<Observation> result;
+    for (const read::CsvRow& row : file->table.rows) {
+        const Result<Described> described = read::read_row(*file, row);
+        if (!described) return described.problems();
+        read::CsvCells cells(file->table, row);
+        Observation& seen = result.emplace_back(observation_of(*described));
+        seen.time_s = cells.positive("latency_us") * 1e-6;
+        seen.by_host = cells.flag("by_host").value_or(false);
+        if (!cells.clean()) return cells.problems();
+    }
+    return result;
+}
+
+/// All kernels as of the device that was named.
+Result<Material> material_named(const LearnTask& task) {
+    const Result<FoundDevice> device = find_data_sheet(task.device);
+    if (!device) return device.problems();
+    Material material{{device->device}, {}, {}};
     for (const std::string& path : task.paths) {
-        Result<SampleFile> file = read_sample_file(path);
-        if (!file) return file.problems();
-        for (const tilewright::Run& run : file->runs) {
-            Gpu& gpu = gpus[std::string(find_field(run.facts, "device").value_or(""))];
-            if (!find_field(gpu.facts, "compute_capability")) gpu.facts = run.facts;
-        }
-        for (Sample& sample : file->samples) {
-            if (is_within(sample, task.within_s)) gpus[sample.device].samples.push_back(std::move(sample));
-        }
+        const Result<std::vector<Observation>> more = read_observations(path);
+        if (!more) return more.problems();
+        material.seen.insert(material.seen.end(), more->begin(), more->end());
     }
-    std::erase_if(gpus, [](const auto& gpu) { return gpu.second.samples.empty(); });
-    return gpus;
-}
-
-/// The catalogue's data sheet where that is of this GPU, under the board's own power limit; else the driver's.
-Result<Material> material_of(const std::string& name, Gpu gpu, bool unknown) {
-    Material material;
-    const Result<Device> known = find_device(name);
-    const auto fact = [&](const char* of) {
-        return std::strtod(std::string(find_field(gpu.facts, of).value_or("0")).c_str(), nullptr);
-    };
-    if (known && !unknown && fact("units") == static_cast<double>(known->units)) {
-        constexpr double rounding = 0.01;
-        material.device = *known;
-        const double limit_w = fact("power_limit_w");
-        material.own_sheet = limit_w > 0.0 && std::abs(limit_w / known->power.value - 1.0) > rounding;
-        if (material.own_sheet) material.device.power = {limit_w};
-    } else {
-        Result<Device> told = device_of_facts(gpu.facts);
-        if (!told) return told.problems();
-        material.device = std::move(*told);
-        raise_to_seen(material.device, gpu.samples);
-        material.own_sheet = true;
-    }
-    const auto seen = observe(gpu.samples);
-    if (!seen) return seen.problems();
-    material.seen = *seen;
-    material.samples = std::move(gpu.samples);
     return material;
 }
 
+Result<Material> material_of(GpuSamples gpu, const LearnTask& task) {
+    const Result<Device> known = find_device(gpu.device);
+    Result<Board> board = board_of(gpu, known && !task.unknown ? std::optional(*known) : std::nullopt);
+    if (!board) return board.problems();
+    Result<std::vector<Observation>> seen = observe(gpu.samples);
+    if (!seen) return seen.problems();
+    return Material{std::move(*board), std::move(*seen), std::move(gpu.samples)};
+}
+
+/// One for the device that was named, or one for each GPU that the samples name.
 Result<std::vector<Material>> materials_of(const LearnTask& task) {
     std::vector<Material> materials;
-    if (!task.device.empty()) {
-        const Result<FoundDevice> device = find_data_sheet(task.device);
-        if (!device) return device.problems();
-        Material& material = materials.emplace_back(Material{device->device, false, {}, {}});
-        for (const std::string& path : task.paths) {
-            const Result<std::vector<Observation>> more = read_observations(path);
-            if (!more) return more.problems();
-            material.seen.insert(material.seen.end(), more->begin(), more->end());
-        }
-        return materials;
-    }
-    Result<std::map<std::string, Gpu>> gpus = gpus_in(task);
-    if (!gpus) return gpus.problems();
-    for (auto& [name, gpu] : *gpus) {
-        Result<Material> material = material_of(name, std::move(gpu), task.unknown);
+    const auto add = [&](Result<Material> material) {
         if (!material) return material.problems();
         materials.push_back(std::move(*material));
+        return Problems{};
+    };
+    if (!task.device.empty()) {
+        if (Problems bad = add(material_named(task)); !bad.empty()) return bad;
+        return materials;
+    }
+    std::vector<SampleFile> files;
+    for (const std::string& path : task.paths) {
+        Result<SampleFile> file = read_sample_file(path);
+        if (!file) return file.problems();
+        if (task.within_s > 0.0)
+            std::erase_if(file->samples, [&](const Sample& sample) { return !is_within(sample, task.within_s); });
+        files.push_back(std::move(*file));
+    }
+    for (GpuSamples& gpu : by_gpu(std::move(files))) {
+        if (Problems bad = add(material_of(std::move(gpu), task)); !bad.empty()) return bad;
     }
     if (materials.empty())
         return Problem{"--samples", 0, "no samples are there", "take some with `tilewright profile`"};
@@ -125,34 +127,47 @@ Result<std::vector<Material>> materials_of(const LearnTask& task) {
 
 /// What is known before the samples, with the costs of a launch as they were timed.
 Profile start_of(const Material& material) {
-    const bool carried = !material.device.relative.empty();  // else nothing stands between samples and the sheet
-    Profile start = carried ? unmeasured_profile(material.device) : assumed_profile(material.device);
-    if (carried && find_device(material.device.relative)->architecture != material.device.architecture) {
-        const Profile assumed = assumed_profile(material.device);  // fused attention is written anew for each
+    const Device& device = material.board.device;
+    const bool carried = !device.relative.empty();  // else nothing stands between samples and the sheet
+    Profile start = carried ? unmeasured_profile(device) : assumed_profile(device);
+    if (carried && find_device(device.relative)->architecture != device.architecture) {
+        const Profile assumed = assumed_profile(device);  // fused attention is written anew for each
         start.cudnn = assumed.cudnn;
         start.flash2 = assumed.flash2;
         start.attention_evidence = assumed.attention_evidence;
     }
-    for (const Sample& sample : material.samples) {
-        if (sample.op != "launch" || sample.status != SampleStatus::Ok) continue;
-        Seconds& cost = find_field(sample.sizes, "kind") == "graph" ? start.kernel_gap : start.host_launch;
-        cost = microseconds(sample.time.median_us);
-    }
+    take_launch_costs(material.samples, start);
     return start;
 }
 
 Result<Learnt> learn_one(Material material, const LearnTask& task) {
-    if (!task.relative.empty()) material.device.relative = task.relative == nobody ? "" : task.relative;
+    Device& device = material.board.device;
+    if (!task.relative.empty()) device.relative = task.relative == nobody ? "" : task.relative;
     const Profile start = start_of(material);
-    const HostTimes host = take_off_host_time(material.seen, material.device, start);
-    Result<Fit> learnt = fit(material.seen, material.device, start);
+    const HostTimes host = take_off_host_time(material.seen, device, start);
+    Result<Fit> learnt = fit(material.seen, device, start);
     if (!learnt) return learnt.problems();
     learnt->profile.source = (task.source.empty() ? names_of(task.paths) : task.source) + less(host) + "; " +
                              std::to_string(material.seen.size()) + " samples";
-    return Learnt{std::move(material.device), material.own_sheet, std::move(*learnt), std::move(material.samples)};
+    return Learnt{std::move(material.board), std::move(*learnt), std::move(material.samples)};
 }
 
 }  // namespace
+
+Result<SampleFile> read_sample_file(const std::string& path) {
+    const Result<std::string> bytes = measure::read_unpacked(path);
+    if (!bytes) return bytes.problems();
+    return read_samples(*bytes, path);
+}
+
+Result<std::vector<Observation>> read_observations(const std::string& path) {
+    const Result<std::string> bytes = measure::read_unpacked(path);
+    if (!bytes) return bytes.problems();
+    if (path.ends_with(".csv") || path.ends_with(".csv.gz")) return kernels_of(*bytes, path);
+    const Result<SampleFile> file = read_samples(*bytes, path);
+    if (!file) return file.problems();
+    return observe(file->samples);
+}
 
 Result<std::vector<Learnt>> learn(const LearnTask& task) {
     if (!task.relative.empty() && task.relative != nobody) {
@@ -170,7 +185,7 @@ Result<std::vector<Learnt>> learn(const LearnTask& task) {
 }
 
 Result<std::string> install(const Learnt& learnt, const std::string& path) {
-    const std::string& name = learnt.device.name;
+    const std::string& name = learnt.board.device.name;
     std::string place = path;
     if (place.empty()) {
         for (const char* folder : {"devices", "profiles"}) {
@@ -185,8 +200,9 @@ Result<std::string> install(const Learnt& learnt, const std::string& path) {
         }
         place = user_folder("profiles") + "/" + name + std::string(constants_ending);
         const std::string sheet = user_folder("devices") + "/" + name + ".toml";
-        if (learnt.own_sheet) {
-            if (Problems bad = files::write_file(sheet, render::device_toml(learnt.device)); !bad.empty()) return bad;
+        if (learnt.board.own_sheet) {
+            if (Problems bad = files::write_file(sheet, render::device_toml(learnt.board.device)); !bad.empty())
+                return bad;
         }
     }
     if (Problems bad = write_profile(learnt.fit.profile, name, place); !bad.empty()) return bad;

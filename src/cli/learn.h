@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "fit/judge.h"
 #include "render/answers.h"
 #include "tilewright/fit.h"
 #include "tilewright/profile.h"
@@ -23,8 +22,7 @@ struct LearnTask {
 };
 
 struct Learnt {
-    Device device;
-    bool own_sheet = false;  ///< its data sheet is not as built in, and belongs to the profile
+    Board board;
     Fit fit;
     std::vector<Sample> samples;  ///< of which it was learnt, where they were samples
 };
@@ -46,8 +44,5 @@ Result<SampleFile> read_sample_file(const std::string& path);
 
 /// The kernels of a file: JSON Lines of samples, or CSV of products or attention with a column latency_us.
 Result<std::vector<Observation>> read_observations(const std::string& path);
-
-/// The layers of a file of samples, lowered; `source` is what their groups begin with.
-Result<std::vector<TimedLayer>> read_layers(const std::string& path, const std::string& source);
 
 }  // namespace tilewright::cli

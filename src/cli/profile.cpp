@@ -143,9 +143,9 @@ Result<std::vector<render::LearntProfile>> keep(std::vector<Learnt>& all, const 
         const Result<std::string> place = install(learnt, output);
         if (!place) return place.problems();
         if (output.empty()) {
-            if (Problems bad = keep_local(learnt.device.name); !bad.empty()) return bad;
+            if (Problems bad = keep_local(learnt.board.device.name); !bad.empty()) return bad;
         }
-        shown.push_back({std::move(learnt.fit), learnt.device.name, *place});
+        shown.push_back({std::move(learnt.fit), learnt.board.device.name, *place});
     }
     return shown;
 }

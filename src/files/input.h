@@ -7,8 +7,8 @@
 
 namespace tilewright::files {
 
-inline constexpr std::size_t largest_config = std::size_t{64} << 20U;    ///< bytes of a configuration file
-inline constexpr std::size_t largest_samples = std::size_t{256} << 20U;  ///< bytes of a file of samples, unpacked
+inline constexpr std::size_t largest_config = std::size_t{64} << 20U;  ///< bytes of a configuration file
+inline constexpr std::size_t largest_samples = std::size_t{1} << 30U;  ///< bytes of a file of samples, unpacked
 
 /// The bytes of a file, or of stdin for "-"; more than `limit` are refused.
 Result<std::string> read_whole(const std::string& path, std::size_t limit = largest_config);

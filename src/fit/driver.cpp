@@ -142,4 +142,20 @@ void raise_to_seen(Device& device, const std::vector<Sample>& samples) {
     }
 }
 
+Result<Board> board_of(const GpuSamples& gpu, const std::optional<Device>& known) {
+    constexpr double rounding = 0.01;
+    const Facts facts(gpu.facts);
+    if (!known || facts.number("units") != static_cast<double>(known->units)) {
+        Result<Device> told = device_of_facts(gpu.facts);
+        if (!told) return told.problems();
+        raise_to_seen(*told, gpu.samples);
+        return Board{std::move(*told), true};
+    }
+    Board board{*known, false};
+    const double limit_w = facts.number("power_limit_w").value_or(known->power.value);
+    board.own_sheet = std::abs(limit_w / known->power.value - 1.0) > rounding;
+    if (board.own_sheet) board.device.power = {limit_w};
+    return board;
+}
+
 }  // namespace tilewright

@@ -65,5 +65,37 @@ TEST(Driver, PeaksAreNotBelowWhatWasSeen) {
     EXPECT_EQ(device.peak[half]->value, raised);
 }
 
+TEST(Driver, ABoardIsItsSheetUnderItsOwnLimitOrWhatTheDriverTells) {
+    Device sheet = *device_of_facts(facts_of("NVIDIA H200", "9.0", "132", "1830", "3201", "6144"));
+    sheet.name = "sheet";
+    GpuSamples gpu{"NVIDIA H200", facts_of("NVIDIA H200", "9.0", "132", "1830", "3201", "6144"), {}};
+    EXPECT_FALSE(board_of(gpu, sheet)->own_sheet);
+    gpu.facts.back().second = "300";
+    EXPECT_TRUE(board_of(gpu, sheet)->own_sheet);
+    EXPECT_EQ(board_of(gpu, sheet)->device.name, "sheet");
+    EXPECT_EQ(board_of(gpu, sheet)->device.power.value, 300.0);
+    for (const std::optional<Device>& known : {std::optional<Device>(), std::optional(sheet)}) {
+        gpu.facts = facts_of("NVIDIA H200", "9.0", known ? "114" : "132", "1830", "3201", "6144");
+        EXPECT_TRUE(board_of(gpu, known)->own_sheet);
+        EXPECT_EQ(board_of(gpu, known)->device.name, "h200");
+    }
+}
+
+TEST(Driver, SamplesOfSeveralFilesAreSortedByGpu) {
+    const auto sample_on = [](const char* device) {
+        Sample sample;
+        sample.device = device;
+        return sample;
+    };
+    const tilewright::Run told{"r", {{"device", "A"}, {"compute_capability", "9.0"}}}, idle{"s", {{"device", "C"}}};
+    const std::vector<GpuSamples> gpus =
+        by_gpu({{{told, idle}, {sample_on("B"), sample_on("A")}}, {{}, {sample_on("A")}}});
+    ASSERT_EQ(gpus.size(), 2u);
+    EXPECT_EQ(gpus[0].device, "A");
+    EXPECT_EQ(gpus[0].facts, told.facts);
+    EXPECT_EQ(gpus[0].samples.size(), 2u);
+    EXPECT_TRUE(gpus[1].facts.empty());
+}
+
 }  // namespace
 }  // namespace tilewright

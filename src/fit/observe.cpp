@@ -1,4 +1,6 @@
 // Samples as kernels: what the codec makes of their sizes, and the family by which errors are told apart.
+#include <map>
+
 #include "tilewright/codec.h"
 #include "tilewright/cost.h"
 #include "tilewright/fit.h"
@@ -106,6 +108,22 @@ struct Observe {
 
 }  // namespace
 
+Observation observation_of(const Described& described) {
+    const auto of = [](const auto& work, std::string family) {
+        Observation seen;
+        seen.op.work = work;
+        seen.kin = kin_of(work);
+        seen.held_out = held_out_by_kin(seen.kin);
+        seen.family = std::move(family);
+        return seen;
+    };
+    if (const auto* attention = std::get_if<Attention>(&described.work)) return of(*attention, family_of(*attention));
+    if (const auto* collective = std::get_if<Collective>(&described.work))
+        return of(*collective, (collective->direct ? "direct " : "") + std::string(name_of(collective->kind)));
+    const Gemm& gemm = std::get<Gemm>(described.work);
+    return of(gemm, std::string(name_of(gemm.precision)) + (gemm.batch > 1 ? " batched gemm" : " gemm"));
+}
+
 Result<std::vector<Observation>> observe(const std::vector<Sample>& samples) {
     std::vector<Observation> result;
     for (const Sample& sample : samples) {
@@ -127,6 +145,32 @@ Result<std::vector<Observation>> observe(const std::vector<Sample>& samples) {
         result.push_back(std::move(seen));
     }
     return result;
+}
+
+std::vector<GpuSamples> by_gpu(std::vector<SampleFile> files) {
+    std::map<std::string, GpuSamples> gpus;
+    for (SampleFile& file : files) {
+        for (const Run& run : file.runs) {
+            GpuSamples& gpu = gpus[std::string(find_field(run.facts, "device").value_or(""))];
+            if (!find_field(gpu.facts, "compute_capability")) gpu.facts = run.facts;
+        }
+        for (Sample& sample : file.samples) gpus[sample.device].samples.push_back(std::move(sample));
+    }
+    std::vector<GpuSamples> found;
+    for (auto& [name, gpu] : gpus) {
+        if (gpu.samples.empty()) continue;
+        gpu.device = name;
+        found.push_back(std::move(gpu));
+    }
+    return found;
+}
+
+void take_launch_costs(const std::vector<Sample>& samples, Profile& start) {
+    for (const Sample& sample : samples) {
+        if (sample.op != "launch" || sample.status != SampleStatus::Ok) continue;
+        Seconds& cost = find_field(sample.sizes, "kind") == "graph" ? start.kernel_gap : start.host_launch;
+        cost = microseconds(sample.time.median_us);
+    }
 }
 
 }  // namespace tilewright

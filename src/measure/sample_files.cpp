@@ -68,8 +68,7 @@ Difference summary_of(std::vector<double> differences) {
 double difference(double a, double b) { return std::abs(a - b) / std::min(a, b); }
 
 Result<NamedSamples> read_sample_file(const std::string& path) {
-    Result<std::string> text = files::read_whole(path, files::largest_samples);
-    if (text && read::is_gzip(*text)) text = read::gunzip(*text, path, files::largest_samples);
+    Result<std::string> text = read_unpacked(path);
     if (!text) return text.problems();
     Result<SampleFile> file = read_samples(*text, path);
     if (!file) return file.problems();
@@ -77,6 +76,12 @@ Result<NamedSamples> read_sample_file(const std::string& path) {
 }
 
 }  // namespace
+
+Result<std::string> read_unpacked(const std::string& path) {
+    Result<std::string> text = files::read_whole(path, files::largest_samples);
+    if (!text || !read::is_gzip(*text)) return text;
+    return read::gunzip(*text, path, files::largest_samples);
+}
 
 Result<std::vector<NamedSamples>> read_sample_files(const std::vector<std::string>& paths) {
     std::vector<NamedSamples> files;

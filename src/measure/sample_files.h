@@ -17,7 +17,9 @@ struct NamedSamples {
     std::string text;
 };
 
-/// Compressed files too; "-" is standard input.
+/// The text of a file of samples, compressed or not; "-" is standard input, so below.
+Result<std::string> read_unpacked(const std::string& path);
+
 Result<std::vector<NamedSamples>> read_sample_files(const std::vector<std::string>& paths);
 
 std::string list_text(const std::vector<NamedSamples>& files);
