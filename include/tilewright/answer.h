@@ -32,6 +32,13 @@ struct Question {
     Pricer pricer() const { return {device, profile, workload.clock}; }
 };
 
+/// The question as its device runs it: formats and modes that the device lacks become what software falls back to.
+/// What is said of that, or the problem of what nobody runs there.
+Result<std::vector<std::string>> fall_back(Question& question);
+
+/// An engine runs on the device's own host.
+void use_own_host(Question& question);
+
 enum class Scope { Layer, Model };
 
 /// What one component of the model takes in a step.

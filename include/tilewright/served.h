@@ -81,4 +81,11 @@ struct ServingFigure {
 };
 ServingFigure predict_serving(const ServingCase& asked);
 
+/// The runtime that a benchmark's own words name: "TensorRT-LLM 0.19", "vLLM"; empty where they name none.
+std::optional<RuntimeId> engine_in_words(std::string words);
+
+/// As a benchmark runs it: formats as the model is published and as the device has units for them, experts as engines
+/// deploy them.
+void deploy(Question& question);
+
 }  // namespace tilewright

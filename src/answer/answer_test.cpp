@@ -38,6 +38,28 @@ SearchQuestion small_search() {
     return asked;
 }
 
+TEST(Fallback, IsSaidWhereSoftwareHasOneAndRefusedWhereNobodyRunsIt) {
+    Question asked = about(gpt2());
+    EXPECT_TRUE(fall_back(asked)->empty());
+    asked.workload.precision = Precision::Fp8;
+    asked.device.peak[static_cast<std::size_t>(Precision::Fp8)].reset();
+    ASSERT_EQ(fall_back(asked)->size(), 1u);
+    EXPECT_NE(fall_back(asked)->front().find("It has: bf16"), std::string::npos);
+    asked.workload.precision = Precision::Bf16;
+    asked.device.peak[static_cast<std::size_t>(Precision::Bf16)].reset();
+    EXPECT_EQ(fall_back(asked).problems().front().where, "precision");
+}
+
+TEST(Serving, ABenchmarksWordsNameAnEngine) {
+    const std::pair<const char*, const char*> known[] = {{"TensorRT-LLM 0.12.0", "tensorrt-llm-0.12"},
+                                                         {"NVIDIA TensorRT-LLM 0.20", "tensorrt-llm"},
+                                                         {"Triton on TensorRT-LLM 0.9", "tensorrt-llm-triton"},
+                                                         {"vLLM 0.6.2", "vllm-v0"},
+                                                         {"vLLM 0.9", "vllm"}};
+    for (const auto& [words, runtime] : known) EXPECT_EQ(name_of(*engine_in_words(words)), runtime) << words;
+    EXPECT_FALSE(engine_in_words("measured by hand"));
+}
+
 TEST(Predict, GroupsAddUpToTheStepSlowestFirst) {
     const Prediction prediction = predict(about(gpt2()));
     Seconds components, families;

@@ -167,6 +167,42 @@ std::optional<ServingCase> with_own_requests(const ServingCase& asked) {
 
 }  // namespace
 
+std::optional<RuntimeId> engine_in_words(std::string words) {
+    struct Known {
+        std::string_view words, runtime;
+    };
+    static constexpr Known known[] = {// the first that fits
+                                      {"triton", "tensorrt-llm-triton"},
+                                      {"tensorrt-llm 0.5", "tensorrt-llm-0.5"},
+                                      {"tensorrt-llm 0.7", "tensorrt-llm-0.9"},
+                                      {"tensorrt-llm 0.9", "tensorrt-llm-0.9"},
+                                      {"tensorrt-llm 0.10", "tensorrt-llm-0.12"},
+                                      {"tensorrt-llm 0.11", "tensorrt-llm-0.12"},
+                                      {"tensorrt-llm 0.12", "tensorrt-llm-0.12"},
+                                      {"tensorrt-llm 0.19", "tensorrt-llm"},
+                                      {"tensorrt-llm 0.2", "tensorrt-llm"},
+                                      {"tensorrt-llm 0.", "tensorrt-llm-0.17"},
+                                      {"tensorrt", "tensorrt-llm"},
+                                      {"trtllm", "tensorrt-llm"},
+                                      {"sglang 0.4", "sglang-0.4"},
+                                      {"sglang", "sglang"},
+                                      {"vllm 0.5", "vllm-v0"},
+                                      {"vllm 0.6", "vllm-v0"},
+                                      {"vllm", "vllm"},
+                                      {"gpt-fast", "gpt-fast"},
+                                      {"pytorch", "gpt-fast"}};
+    for (char& c : words) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    for (const Known& one : known) {
+        if (words.find(one.words) != std::string::npos) return find_runtime(one.runtime);
+    }
+    return std::nullopt;
+}
+
+void deploy(Question& question) {
+    Workload& work = question.workload;
+    work = as_run(deployed(question.shape, as_published(question.shape, work)), question.device);
+}
+
 ServingFigure predict_serving(const ServingCase& asked) {
     const ServingFigure figure = figured(asked);
     const std::optional<ServingCase> other = with_own_requests(asked);

@@ -2,42 +2,20 @@
 // that of a column `runtime`, of the words in `software` or `source`, or the flag's.
 #include "cli/bulk_serving.h"
 
-#include <algorithm>
-#include <cctype>
-
 #include "cli/options.h"
 #include "render/csv.h"
 
 namespace tilewright::cli {
 namespace {
 
-/// The runtime that a benchmark's own words name.
-std::optional<RuntimeId> engine_in(std::string words) {
-    std::transform(words.begin(), words.end(), words.begin(), [](unsigned char c) { return std::tolower(c); });
-    using Known = std::pair<const char*, const char*>;
-    for (const auto& [word, runtime] :
-         {Known{"triton", "tensorrt-llm-triton"}, Known{"tensorrt-llm 0.5", "tensorrt-llm-0.5"},
-          Known{"tensorrt-llm 0.7", "tensorrt-llm-0.9"}, Known{"tensorrt-llm 0.9", "tensorrt-llm-0.9"},
-          Known{"tensorrt-llm 0.10", "tensorrt-llm-0.12"}, Known{"tensorrt-llm 0.11", "tensorrt-llm-0.12"},
-          Known{"tensorrt-llm 0.12", "tensorrt-llm-0.12"}, Known{"tensorrt-llm 0.19", "tensorrt-llm"},
-          Known{"tensorrt-llm 0.2", "tensorrt-llm"}, Known{"tensorrt-llm 0.", "tensorrt-llm-0.17"},
-
-          Known{"tensorrt", "tensorrt-llm"}, Known{"trtllm", "tensorrt-llm"}, Known{"sglang 0.4", "sglang-0.4"},
-          Known{"sglang", "sglang"}, Known{"vllm 0.5", "vllm-v0"}, Known{"vllm 0.6", "vllm-v0"}, Known{"vllm", "vllm"},
-          Known{"gpt-fast", "gpt-fast"}, Known{"pytorch", "gpt-fast"}}) {
-        if (words.find(word) != std::string::npos) return find_runtime(runtime);
-    }
-    return std::nullopt;
-}
-
 void take_runtime(read::CsvCells& cells, Workload& work) {
     if (const std::string name = cells.label("runtime"); !name.empty()) {
         const auto named = find_runtime(name);
         if (!named) return cells.refuse("runtime", "a name that tilewright runtimes lists");
         work.runtime = *named;
-    } else if (const auto software = engine_in(cells.label("software"))) {
+    } else if (const auto software = engine_in_words(cells.label("software"))) {
         work.runtime = *software;
-    } else if (const auto source = engine_in(cells.label("source"))) {
+    } else if (const auto source = engine_in_words(cells.label("source"))) {
         work.runtime = *source;
     }
 }
@@ -104,7 +82,6 @@ Result<ServingCase> ServingRows::case_of(read::CsvCells& cells) {
     const Result<FoundShape> shape = find_shape(model);
     if (!shape) return shape.problems();
     asked.question.shape = shape->file.shape;
-    work = deployed(asked.question.shape, as_published(asked.question.shape, work));
     const std::string gpu = cells.label("gpu");
     auto device = devices_.find(gpu);
     if (device == devices_.end()) {
@@ -114,9 +91,8 @@ Result<ServingCase> ServingRows::case_of(read::CsvCells& cells) {
     }
     asked.question.device = device->second.device;
     asked.question.profile = device->second.profile;
-    work = as_run(work, asked.question.device);
-    const bool serves = runtime_of(work.runtime).engine.has_value();
-    if (serves && !arguments_->has("--host-scale")) work.host_scale = asked.question.device.host_scale;
+    deploy(asked.question);
+    if (!arguments_->has("--host-scale")) use_own_host(asked.question);
     cells.adopt(validate(work));
     cells.adopt(validate(asked.question.shape, work));
     if (!cells.clean()) return cells.problems();

@@ -362,8 +362,6 @@ Result<Question> make_question(const Arguments& arguments, const std::string& na
     apply_workload_flags(arguments, question.workload);
     if (found) take_formats(arguments, found->file.stored, question);
     question.workload.host_scale = host ? host->scale : 1.0;
-    const bool serves = runtime_of(question.workload.runtime).engine.has_value();
-    if (host && !host->told && device && serves) question.workload.host_scale = device->device.host_scale;
     append(problems, placed(validate(question.workload), arguments, ""));
     if (found) append(problems, refuse_idle(arguments, question));
     if (!problems.empty()) return problems;
@@ -373,6 +371,7 @@ Result<Question> make_question(const Arguments& arguments, const std::string& na
     note_origin(question, "profile " + device->device.name, device->profile_origin);
     question.profile = std::move(device->profile);
     question.device = std::move(device->device);
+    if (!host->told) use_own_host(question);
     if (Problems bad = check_formats(question, session); !bad.empty()) return bad;
     return question;
 }
