@@ -4,11 +4,10 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <regex>
 
+#include "on_disk.h"
 #include "read/capture_file.h"
 #include "tilewright/capture.h"
 #include "tilewright/read.h"
@@ -69,9 +68,7 @@ TEST(HuggingFace, LaunchesWhatTheClassesLaunch) {
     int compared = 0;
     for (const auto& entry : fs::directory_iterator(fs::path(TILEWRIGHT_SOURCE_DIR) / "data" / "captures")) {
         if (entry.path().extension() != ".gz") continue;
-        std::ifstream in(entry.path(), std::ios::binary);
-        const std::string bytes{std::istreambuf_iterator<char>(in), {}};
-        const Result<Capture> capture = read::read_capture(bytes, entry.path().filename().string());
+        const Result<Capture> capture = read::read_capture(slurp(entry.path()), entry.path().filename().string());
         ASSERT_TRUE(capture) << entry.path();
         if (!capture->shape || !find_named<Phase>(capture->phase)) continue;
         const std::string name = entry.path().stem().stem().string();

@@ -4,10 +4,9 @@
 
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <memory>
 
+#include "on_disk.h"
 #include "read/capture_file.h"
 #include "tilewright/captured.h"
 #include "tilewright/read.h"
@@ -25,11 +24,7 @@ std::vector<fs::path> captures() {
     return found;
 }
 
-Result<Capture> capture_in(const fs::path& path) {
-    std::ifstream in(path, std::ios::binary);
-    const std::string bytes{std::istreambuf_iterator<char>(in), {}};
-    return read::read_capture(bytes, path.filename().string());
-}
+Result<Capture> capture_in(const fs::path& path) { return read::read_capture(slurp(path), path.filename().string()); }
 
 CapturePrediction predicted(Capture capture) {
     const Device device = *find_device("h200");

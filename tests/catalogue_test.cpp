@@ -6,11 +6,11 @@
 
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
 #include <string>
 
+#include "on_disk.h"
 #include "read/document.h"
 #include "tilewright/read.h"
 
@@ -28,11 +28,6 @@ std::set<std::string> configured() {
         if (entry.path().extension() == ".json") names.insert(entry.path().stem().string());
     }
     return names;
-}
-
-std::string text_of(const fs::path& path) {
-    std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), {}};
 }
 
 /// Stored elements of the checkpoint named in the model's file, a tied head counted once.
@@ -113,7 +108,7 @@ TEST(Catalogue, PublishedConfigurationsGiveTheCatalogueShapes) {
     EXPECT_GE(configured().size(), 35u);
     for (const std::string& name : configured()) {
         SCOPED_TRACE(name);
-        const auto file = read_shape(text_of(configs / (name + ".json")), name + ".json");
+        const auto file = read_shape(slurp(configs / (name + ".json")), name + ".json");
         ASSERT_TRUE(file.ok()) << file.problems().front().what;
         auto built_in = find_model(name);
         ASSERT_TRUE(built_in.ok());

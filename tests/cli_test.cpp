@@ -21,21 +21,17 @@
 
 #include "cli/verb.h"
 #include "cli/write_configs.h"
+#include "on_disk.h"
 #include "read/document.h"
 #include "tilewright/read.h"
 
+namespace tilewright {
 namespace {
 
 namespace fs = std::filesystem;
 
 const fs::path root = TILEWRIGHT_SOURCE_DIR;
 const fs::path transcripts = root / "tests" / "cli";
-
-std::string slurp(const fs::path& path) {
-    std::ostringstream text;
-    text << std::ifstream(path, std::ios::binary).rdbuf();
-    return text.str();
-}
 
 std::vector<std::string> lines_of(const std::string& text) {
     std::vector<std::string> lines;
@@ -50,21 +46,9 @@ struct Outcome {
     int code = -1;
 };
 
-/// A folder of this process alone, removed at its end.
+/// A folder of this process alone.
 const fs::path& scratch() {
-    struct Folder {
-        fs::path path;
-        Folder() {
-            std::string name = (fs::temp_directory_path() / "tilewright_cli_test.XXXXXX").string();
-            EXPECT_NE(mkdtemp(name.data()), nullptr);
-            path = name;
-        }
-        ~Folder() {
-            std::error_code ignored;
-            fs::remove_all(path, ignored);
-        }
-    };
-    static const Folder folder;
+    static const ScratchFolder folder;
     return folder.path;
 }
 
@@ -102,18 +86,6 @@ std::string played(const std::string& transcript) {
     return text;
 }
 
-bool rewritten(const fs::path& path, const std::string& text) {
-    const char* update = std::getenv("TILEWRIGHT_UPDATE");
-    if (update == nullptr || std::string(update) != "1") return false;
-    std::ofstream(path, std::ios::binary) << text;
-    return true;
-}
-
-void expect_file(const fs::path& path, const std::string& text) {
-    if (rewritten(path, text)) return;
-    EXPECT_EQ(slurp(path), text) << path << " is out of date; ./regenerate rewrites it";
-}
-
 std::vector<std::string> transcript_names() {
     std::vector<std::string> names;
     for (const auto& entry : fs::directory_iterator(transcripts)) {
@@ -134,7 +106,7 @@ INSTANTIATE_TEST_SUITE_P(Cli, Transcript, testing::ValuesIn(transcript_names()),
                          [](const auto& test) { return test.param; });
 
 TEST(Cli, HelpIsComplete) {
-    for (const auto& verb : tilewright::cli::verbs()) {
+    for (const auto& verb : cli::verbs()) {
         const std::string page = run("tilewright " + std::string(verb.name) + " --help").out;
         EXPECT_EQ(run("tilewright help " + std::string(verb.name)).out, page);
         EXPECT_NE(page.find("\n  tilewright " + std::string(verb.name)), page.npos) << "no example in " << page;
@@ -144,17 +116,15 @@ TEST(Cli, HelpIsComplete) {
     }
 }
 
-TEST(Cli, ReferenceIsWrittenFromTheTableOfVerbs) {
-    expect_file(root / "docs" / "cli.md", tilewright::cli::reference_text());
-}
+TEST(Cli, ReferenceIsWrittenFromTheTableOfVerbs) { expect_file(root / "docs" / "cli.md", cli::reference_text()); }
 
 /// Where the project's data lies, and files that are written go to the scratch folder.
 TEST(Cli, EveryExampleRuns) {
     const fs::path folder = scratch() / "examples";
     fs::create_directories(folder);
     fs::create_symlink(root / "data", folder / "data");
-    for (const auto& verb : tilewright::cli::verbs()) {
-        for (const std::string& command : tilewright::cli::split(verb.examples, '\n')) {
+    for (const auto& verb : cli::verbs()) {
+        for (const std::string& command : cli::split(verb.examples, '\n')) {
             const Outcome seen = run("cd '" + folder.string() + "' && " + command);
             const bool no_gpu = verb.run == nullptr && seen.code == 3;
             EXPECT_TRUE(seen.code == 0 || no_gpu) << command << "\n" << seen.err;
@@ -226,7 +196,7 @@ TEST(Cli, EveryJsonDocumentReadsAndNamesItsSchema) {
     for (const auto& [command, schema] : cases) {
         const Outcome seen = run("tilewright " + command + " --json");
         EXPECT_EQ(seen.code, 0) << command << "\n" << seen.err;
-        const auto document = tilewright::read::read_json(seen.out, "stdout");
+        const auto document = read::read_json(seen.out, "stdout");
         ASSERT_TRUE(document) << command;
         EXPECT_NE(seen.out.find("\"schema\": \"" + schema + "\""), std::string::npos) << command;
         EXPECT_EQ(seen.out.find("null"), std::string::npos) << command << " has a number that is none";
@@ -300,7 +270,7 @@ Outcome interrupt_when_it_speaks(std::vector<std::string> arguments) {
         _exit(127);
     }
     char first = 0;
-    EXPECT_EQ(read(terminal, &first, 1), 1);
+    EXPECT_EQ(::read(terminal, &first, 1), 1);
     kill(child, SIGINT);
     int status = 0;
     waitpid(child, &status, 0);
@@ -318,21 +288,20 @@ TEST(Cli, AnInterruptedSearchShowsTheBestSoFarAndExits130) {
 
 TEST(Cli, ConfigurationsReadBackAsTheSameShape) {
     const std::set<std::string> unsaid = {"gpt3-13b"};  // heads that do not divide the hidden size of a GPT
-    for (const std::string& name : tilewright::model_names()) {
-        const tilewright::cli::Config config = tilewright::cli::config_of(*tilewright::find_model(name));
+    for (const std::string& name : model_names()) {
+        const cli::Config config = cli::config_of(*find_model(name));
         EXPECT_EQ(config.lost.empty(), !unsaid.contains(name)) << name << "\n" << config.text;
     }
     // a shape read from a file is called by its family, and is written as that one
     for (const char* family : {"gemma", "phi3", "qwen2", "mistral"}) {
         const std::string given = std::string("{\"model_type\": \"") + family + "\"}";
-        const auto read = tilewright::read_shape(given, "config.json");
+        const auto read = read_shape(given, "config.json");
         ASSERT_TRUE(read.ok());
-        EXPECT_NE(tilewright::cli::config_of(read->shape).text.find(std::string("\"") + family + "\""),
-                  std::string::npos);
+        EXPECT_NE(cli::config_of(read->shape).text.find(std::string("\"") + family + "\""), std::string::npos);
     }
     // a model of the catalogue as the class that its file names
-    const tilewright::Shape phi3 = *tilewright::find_model("phi-3-mini");
-    EXPECT_NE(tilewright::cli::config_of(phi3).text.find("\"" + phi3.family + "\""), std::string::npos);
+    const Shape phi3 = *find_model("phi-3-mini");
+    EXPECT_NE(cli::config_of(phi3).text.find("\"" + phi3.family + "\""), std::string::npos);
 }
 
 /// BLOOM's class has an MLP of four times its hidden size: a file without the width would be of another model.
@@ -348,3 +317,4 @@ TEST(Cli, WritesNoConfigurationOfAnotherModel) {
 }
 
 }  // namespace
+}  // namespace tilewright

@@ -2,11 +2,10 @@
 // "<!-- end -->"; TILEWRIGHT_UPDATE=1 rewrites them.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
-#include <fstream>
 #include <set>
 #include <sstream>
 
+#include "on_disk.h"
 #include "tilewright/codec.h"
 
 namespace tilewright {
@@ -49,9 +48,7 @@ std::string table_of(const std::vector<const OpKind*>& kinds) {
 }
 
 TEST(Formats, ThePageHasTheTablesOfTheCodec) {
-    std::stringstream bytes;
-    bytes << std::ifstream(path).rdbuf();
-    const std::string page = bytes.str();
+    const std::string page = slurp(path);
     const std::string opening = "<!-- columns ", closing = "<!-- end -->";
     std::string wanted;
     std::set<std::string_view> documented;
@@ -71,10 +68,7 @@ TEST(Formats, ThePageHasTheTablesOfTheCodec) {
     }
     wanted += page.substr(done);
     EXPECT_EQ(documented.size(), op_kinds().size()) << "every kind has its table";
-    if (std::getenv("TILEWRIGHT_UPDATE") != nullptr)
-        std::ofstream(path) << wanted;
-    else
-        EXPECT_TRUE(page == wanted) << path << " is out of date; ./regenerate rewrites it";
+    expect_file(path, wanted);
 }
 
 }  // namespace

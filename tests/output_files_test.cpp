@@ -10,14 +10,15 @@
 #include <fstream>
 #include <ostream>
 #include <random>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "cli/learn.h"
+#include "on_disk.h"
 #include "read/files.h"
 #include "tilewright/read.h"
 
+namespace tilewright {
 namespace {
 
 namespace fs = std::filesystem;
@@ -28,12 +29,6 @@ const std::string old_text = "what was there before\n";
 std::string sample_of(const std::string& device) {
     return R"({"schema":"tilewright.sample/1","op":"launch","sizes":{"kind":"graph"},"device":")" + device +
            R"(","clock":"quick","status":"ok"})" + "\n";
-}
-
-std::string slurp(const fs::path& path) {
-    std::ostringstream text;
-    text << std::ifstream(path, std::ios::binary).rdbuf();
-    return text.str();
 }
 
 void spill(const fs::path& path, const std::string& text) {
@@ -52,13 +47,9 @@ struct Writer {
 class Folder {
 public:
     Folder() {
-        std::string name = (fs::temp_directory_path() / "tilewright_output_files.XXXXXX").string();
-        EXPECT_NE(mkdtemp(name.data()), nullptr);
-        path_ = name;
         spill(path_ / "products.csv", "layout,m,n,k,batch\nTN,4096,4096,4096,1\nNN,1024,4096,1024,1\n");
         spill(path_ / "samples.jsonl", sample_of("one"));
     }
-    ~Folder() { fs::remove_all(path_); }
     fs::path operator/(const std::string& name) const { return path_ / name; }
 
     /// The exit code, or 128 and the signal; `before` is put before the program.
@@ -76,7 +67,8 @@ public:
     }
 
 private:
-    fs::path path_;
+    ScratchFolder scratch_;
+    const fs::path& path_ = scratch_.path;
 };
 
 const std::vector<Writer>& writers() {
@@ -147,18 +139,18 @@ INSTANTIATE_TEST_SUITE_P(Verbs, OutputFiles, testing::ValuesIn(writers()), [](co
 
 /// Constants whose residual is there and theirs, or why not.
 std::string fault_of_profile(const Folder& folder) {
-    const auto constants = tilewright::read::read_profile_file(slurp(folder / "mine.toml"), "mine.toml");
+    const auto constants = read::read_profile_file(slurp(folder / "mine.toml"), "mine.toml");
     if (!constants) return constants.problems()[0].what;
-    tilewright::read::ProfileFile file = *constants;
-    const auto problems = tilewright::read::add_residual(file, slurp(folder / file.residual), file.residual);
+    read::ProfileFile file = *constants;
+    const auto problems = read::add_residual(file, slurp(folder / file.residual), file.residual);
     return problems.empty() ? "" : problems[0].what;
 }
 
 /// Not a test: what the next one runs with failing calls, since a fit takes seconds.
 TEST(Child, DISABLED_WritesAProfile) {
-    tilewright::Device device = *tilewright::find_device("a100");
+    Device device = *find_device("a100");
     device.bandwidth.value *= std::atof(std::getenv("TILEWRIGHT_FACTOR"));
-    const auto problems = tilewright::cli::write_profile(assumed_profile(device), "a100", "mine.toml");
+    const auto problems = cli::write_profile(assumed_profile(device), "a100", "mine.toml");
     std::_Exit(problems.empty() ? 0 : 2);
 }
 
@@ -255,3 +247,4 @@ TEST(Outputs, ABadRowLeavesTheOldFileAndWhatWasPricedBesideIt) {
 }
 
 }  // namespace
+}  // namespace tilewright

@@ -5,34 +5,20 @@
 
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 
+#include "on_disk.h"
+
+namespace tilewright {
 namespace {
 
 namespace fs = std::filesystem;
 
-std::string slurp(const fs::path& path) {
-    std::ostringstream text;
-    text << std::ifstream(path, std::ios::binary).rdbuf();
-    return text.str();
-}
-
-/// A folder of a user's own for each test, gone afterwards.
+/// A folder of a user's own for each test.
 class ProfileVerb : public ::testing::Test {
 protected:
-    fs::path folder;
-
-    void SetUp() override {
-        std::string name = (fs::temp_directory_path() / "tilewright_profile.XXXXXX").string();
-        ASSERT_NE(mkdtemp(name.data()), nullptr);
-        folder = name;
-    }
-    void TearDown() override {
-        std::error_code ignored;
-        fs::remove_all(folder, ignored);
-    }
+    ScratchFolder scratch;
+    const fs::path& folder = scratch.path;
 
     fs::path own(const std::string& name) const { return folder / "tilewright" / name; }
 
@@ -119,3 +105,4 @@ TEST_F(ProfileVerb, SaysWhatItWouldTake) {
 }
 
 }  // namespace
+}  // namespace tilewright

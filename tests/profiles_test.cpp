@@ -3,14 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
 
 #include <rapidcheck.h>
 
 #include "cli/catalogue.h"
 #include "device/residual_fields.h"
+#include "on_disk.h"
 #include "read/files.h"
 #include "render/profile_files.h"
 #include "tilewright/cost.h"
@@ -145,16 +143,11 @@ TEST(Profiles, TreesOfStreamsSeeNothingOfProducts) {
 /// docs/profiles.md ends with the table of values; ./regenerate writes it anew.
 TEST(Profiles, EveryValueIsOnThePage) {
     const std::string path = std::string(TILEWRIGHT_SOURCE_DIR) + "/docs/profiles.md";
-    std::ifstream in(path);
-    const std::string page{std::istreambuf_iterator<char>(in), {}};
+    const std::string page = slurp(path);
     const std::string heading = "## Every value\n\n";
     const std::size_t at = page.find(heading);
     ASSERT_NE(at, std::string::npos);
-    const std::string expected = page.substr(0, at + heading.size()) + render::profile_fields_markdown();
-    if (std::getenv("TILEWRIGHT_UPDATE") == nullptr)
-        EXPECT_EQ(page, expected) << path << " is out of date; ./regenerate rewrites it";
-    else
-        std::ofstream(path) << expected;
+    expect_file(path, page.substr(0, at + heading.size()) + render::profile_fields_markdown());
 }
 
 /// What a unit multiplies and adds in a cycle, twice: the peaks of all data sheets follow from it.

@@ -3,14 +3,12 @@
 // page recommends. With TILEWRIGHT_UPDATE set the findings are written into the pages instead; the diff is the review.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "cli/catalogue.h"
+#include "on_disk.h"
 #include "tilewright/lint.h"
 #include "tilewright/read.h"
 
@@ -26,12 +24,6 @@ const std::vector<std::string> sections = {
     "What it does", "Why it is bad", "Example", "Finding", "Use instead", "Where it does not matter", "Source"};
 
 fs::path path_of(const Rule& rule) { return folder / (std::string(rule.name) + ".md"); }
-
-std::string read_text(const fs::path& path) {
-    std::ostringstream text;
-    text << std::ifstream(path).rdbuf();
-    return text.str();
-}
 
 /// Where the first fenced block under a heading lies in the page.
 struct Block {
@@ -96,7 +88,7 @@ TEST(RulePages, EveryRuleHasOneAndEveryPageARule) {
     std::size_t pages = 0;
     for (const auto& entry : fs::directory_iterator(folder)) pages += entry.path().stem() == "README" ? 0 : 1;
     EXPECT_EQ(pages, rules().size());
-    const std::string index = read_text(folder / "README.md");
+    const std::string index = slurp(folder / "README.md");
     for (const Rule& rule : rules()) {
         EXPECT_TRUE(fs::exists(path_of(rule))) << rule.name;
         const std::string row = "| " + std::string(rule.code) + " | [" + std::string(rule.name) + "](";
@@ -107,7 +99,7 @@ TEST(RulePages, EveryRuleHasOneAndEveryPageARule) {
 class RulePage : public testing::TestWithParam<Rule> {};
 
 TEST_P(RulePage, HasItsSectionsInOrder) {
-    const std::string page = read_text(path_of(GetParam()));
+    const std::string page = slurp(path_of(GetParam()));
     const std::string title = "# " + std::string(GetParam().name) + " (" + std::string(GetParam().code) + ")\n";
     EXPECT_TRUE(page.starts_with(title));
     std::size_t last = 0;
@@ -120,20 +112,15 @@ TEST_P(RulePage, HasItsSectionsInOrder) {
 }
 
 TEST_P(RulePage, ShowsTheFindingItsExampleGives) {
-    std::string page = read_text(path_of(GetParam()));
+    std::string page = slurp(path_of(GetParam()));
     const std::string found = shown(example_of(page, std::string(GetParam().name)), GetParam().code);
     ASSERT_FALSE(found.empty()) << "the example does not break the rule";
     const Block block = block_under(page, "Finding");
-    if (std::getenv("TILEWRIGHT_UPDATE") == nullptr) {
-        EXPECT_EQ(text_of(page, block), found);
-    } else {
-        page.replace(block.begin, block.length, found);
-        std::ofstream(path_of(GetParam())) << page;
-    }
+    expect_file(path_of(GetParam()), page.replace(block.begin, block.length, found));
 }
 
 TEST_P(RulePage, IsRidOfTheFindingByWhatItRecommends) {
-    const std::string page = read_text(path_of(GetParam()));
+    const std::string page = slurp(path_of(GetParam()));
     Example example = example_of(page, std::string(GetParam().name));
     const Example before = example;
     make_changes(text_of(page, block_under(page, "Use instead")), example);
