@@ -9,6 +9,7 @@
 
 #include "cli/catalogue.h"
 #include "cli/learn.h"
+#include "fit/judge.h"
 #include "fit/steps.h"
 
 namespace {

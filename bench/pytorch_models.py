@@ -7,8 +7,7 @@
     python3 bench/pytorch_models.py score FILE.csv… --tilewright PROGRAM
 
 The program says what a model's shape is. `score` needs no GPU: it predicts every row and prints how far off it is. Memory
-is torch.cuda.max_memory_allocated over two steps; the prediction's allowance for fragmentation, which that does not
-count, is taken off.
+is torch.cuda.max_memory_allocated over two steps.
 """
 import argparse
 import csv
@@ -94,9 +93,7 @@ def score(paths, program):
     errors = []
     for row in (row for path in paths for row in csv.DictReader(open(path))):
         prediction = predict(program, row)
-        memory = prediction["memory"]
-        for column, value in (("measured_us", prediction["time_s"] * 1e6),
-                              ("measured_bytes", memory["total_bytes"] - memory["fragmentation_bytes"])):
+        for column, value in (("measured_us", prediction["time_s"] * 1e6), ("measured_bytes", prediction["memory"]["allocated_bytes"])):
             if row.get(column):
                 error = value / float(row[column]) - 1
                 errors.append(abs(error))

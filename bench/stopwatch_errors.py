@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 
+from capture_errors import show
 from hf_models import PLAIN, role
 
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
@@ -122,8 +123,7 @@ The host's spread was set on the classes that may set constants, so that *held o
 
 """
 
-HOST = """
-## How well the host can be known
+HOST = """## How well the host can be known
 
 The host of these machines runs at two speeds, a factor of 1.5 to 2 apart, and changes within seconds. Prefill of short prompts, decode and small training steps are the host's time. `stopwatch-3.jsonl` has such cases again and again, with the ops
 of `tilewright measure host` timed beside each ([method](../stopwatch.md#in-turn)). Of its {times} single times of {cases} cases:
@@ -145,7 +145,7 @@ Steps of `bench/measured/models.csv`, replayed as CUDA graphs: no host. None of 
 """
 
 
-def table(cases, markdown):
+def table(cases):
     """By runtime, phase and role: the mean error of the step, of GPU busy time, of a roofline and of a constant MFU."""
     rates = collections.defaultdict(list)
     for case in cases:
@@ -164,14 +164,7 @@ def table(cases, markdown):
                      f"{mean(off(c['gpu'], c['busy']) for c in with_busy):.1%}" if with_busy else "–", f"{mean(inside):.0%}",
                      f"{mean(off(c['roofline'], c['time']) for c in members):.0%}",
                      f"{mean(off(c['flops'] / rate, c['time']) for c in members):.0%}"])
-    if markdown:
-        print("| " + " | ".join(head) + " |\n|" + "---|" * len(head))
-        for row in rows:
-            print("| " + " | ".join(row) + " |")
-        return
-    widths = [max(len(row[i]) for row in rows + [head]) for i in range(len(head))]
-    for row in [head] + rows:
-        print("  ".join(cell.ljust(width) for cell, width in zip(row, widths)).rstrip())
+    return [head] + rows
 
 
 def probed_scale(row):
@@ -227,7 +220,7 @@ def main():
               f"{case['predicted'] / case['time'] - 1:+6.1%}  gpu {gpu}  host {case['host'] * 1e3:7.2f}  launches {case['launches']}")
     if options.page:
         print(PAGE, end="")
-    table(cases, options.page)
+    show(table(cases), options.page)
     if not options.only:
         print(host_text(options.program) + plain_text(options.program), end="")
 

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "cli/learn.h"
+#include "fit/judge.h"
 #include "tilewright/read.h"
 
 namespace {
