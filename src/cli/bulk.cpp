@@ -15,6 +15,7 @@
 #include "cli/progress.h"
 #include "cli/terminal.h"
 #include "files/output.h"
+#include "quantity/problems.h"
 #include "read/bulk.h"
 #include "render/csv.h"
 
@@ -177,10 +178,9 @@ Problems check_usage(const Arguments& arguments, const std::string& input, const
     for (const char* flag : {"--json", "--why", "--scope", "--workload"}) {
         if (arguments.has(flag)) problems.push_back({flag, 0, "is not for predictions in bulk", "leave it out"});
     }
-    for (Problem& problem : refuse_unheeded(arguments, arguments.operands[0])) problems.push_back(std::move(problem));
+    append(problems, refuse_unheeded(arguments, arguments.operands[0]));
     if (input != "-" && !is_file(input)) problems.push_back({input, 0, "is not there", "check the path"});
-    const Problems same = files::refuse_inputs(output, std::vector{input}, "--output");
-    problems.insert(problems.end(), same.begin(), same.end());
+    append(problems, files::refuse_inputs(output, std::vector{input}, "--output"));
     return problems;
 }
 
@@ -284,10 +284,7 @@ Result<int> predict_in_bulk(const Arguments& arguments, Session& session) {
     const std::string input = *arguments.text("--from");
     const std::string output = arguments.text("--output").value_or("-");
     Problems problems = check_usage(arguments, input, output);
-    if (kind != nullptr) {
-        const Result<FoundDevice> device = device_of(arguments);
-        if (!device) problems.insert(problems.end(), device.problems().begin(), device.problems().end());
-    }
+    if (kind != nullptr) append(problems, device_of(arguments));
     if (!problems.empty()) return problems;
     Result<files::Output> opened = files::Output::open(output, files::Unfinished::Kept);
     if (!opened) return opened.problems();

@@ -6,6 +6,7 @@
 #include "cli/files.h"
 #include "cli/host.h"
 #include "cli/options.h"
+#include "quantity/problems.h"
 #include "read/capture_file.h"
 #include "render/answers.h"
 
@@ -39,11 +40,11 @@ Result<int> predict_captured(const Arguments& arguments, Session& session) {
     if (!bytes) return bytes.problems();
     Result<Capture> capture = read::read_capture(*bytes, path);
     Result<FoundDevice> device = device_of(arguments);
-    if (!capture) problems.insert(problems.end(), capture.problems().begin(), capture.problems().end());
-    if (!device) problems.insert(problems.end(), device.problems().begin(), device.problems().end());
+    append(problems, capture);
+    append(problems, device);
     CaptureQuestion question;
     const Result<HostScale> host = host_scale(arguments);
-    if (!host) problems.insert(problems.end(), host.problems().begin(), host.problems().end());
+    append(problems, host);
     if (!problems.empty()) return problems;
     question.host_scale = host->scale;
     if (!host->path.empty()) question.used.push_back("host scale from " + host->path);

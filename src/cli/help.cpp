@@ -3,6 +3,7 @@
 
 #include "cli/options.h"
 #include "cli/verb.h"
+#include "quantity/suggest.h"
 #include "render/table.h"
 
 namespace tilewright::cli {
@@ -75,15 +76,15 @@ bool takes(const FlagGroup& group, const FlagGroup& shared) {
 
 /// Leaves a verb those flags that it does not share, or that do more there; the titles of what it shares.
 std::string take_shared(std::vector<FlagGroup>& groups, const std::vector<FlagGroup>& shared) {
-    std::string titles;
+    std::vector<std::string> titles;
     for (const FlagGroup& common : shared) {
         const auto found = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return takes(g, common); });
         if (found == groups.end()) continue;
-        titles += (titles.empty() ? "" : ", ") + common.title;
+        titles.push_back(common.title);
         for (const Flag& flag : common.flags) std::erase(found->flags, flag);
         if (found->flags.empty()) groups.erase(found);
     }
-    return titles;
+    return joined(titles);
 }
 
 void append_block(std::string& out, std::string_view title, const std::string& text) {

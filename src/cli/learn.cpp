@@ -13,6 +13,7 @@
 #include "files/output.h"
 #include "measure/journal.h"
 #include "measure/sample_files.h"
+#include "quantity/suggest.h"
 #include "read/bulk.h"
 #include "render/profile_files.h"
 #include "render/units.h"
@@ -36,12 +37,9 @@ std::string less(const HostTimes& host) {
     return ", less " + render::time_text(host[0]) + " of host time a call, of batches " + render::time_text(host[1]);
 }
 
-std::string names_of(const std::vector<std::string>& paths) {
-    std::string names;
-    for (const std::string& path : paths) {
-        names += (names.empty() ? "" : ", ") + path.substr(path.find_last_of('/') + 1);
-    }
-    return names;
+std::string names_of(std::vector<std::string> paths) {
+    for (std::string& path : paths) path.erase(0, path.find_last_of('/') + 1);
+    return joined(paths);
 }
 
 bool is_within(const Sample& sample, double budget_s) {

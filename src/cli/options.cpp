@@ -7,6 +7,8 @@
 
 #include "cli/files.h"
 #include "cli/host.h"
+#include "quantity/problems.h"
+#include "quantity/suggest.h"
 #include "tilewright/workload.h"
 
 namespace tilewright::cli {
@@ -72,16 +74,10 @@ void set_format(const Arguments& arguments, std::string_view flag, Workload& wor
     workload.formats.*Field = arguments.choice<Format>(flag);
 }
 
-std::string joined(std::span<const std::string_view> words) {
-    std::string text;
-    for (std::string_view word : words) text += (text.empty() ? "" : "|") + std::string(word);
-    return text;
-}
-
 /// How numbers are multiplied and stored, and how experts are served.
 const std::vector<WorkloadFlag>& format_table() {
     static const std::vector<WorkloadFlag> table = {
-        {{"--precision", joined(precision_words),
+        {{"--precision", joined(precision_words, "|"),
           "of the matrix products; in serving also how weights, and with them activations, are stored (bf16)",
           Kind::Choice},
          [](const Arguments& arguments, std::string_view flag, Workload& workload) {
@@ -177,12 +173,10 @@ void take_workload(const Arguments& arguments, const Session& session, Workload&
     if (!path) return;
     const Result<std::string> bytes = read_whole(*path);
     const Result<WorkloadFile> file = bytes ? read_workload(*bytes, *path) : bytes.problems();
-    if (!file) return void(problems.insert(problems.end(), file.problems().begin(), file.problems().end()));
+    if (!file) return append(problems, file);
     for (const std::string& line : file->assumed) warn(session, *path + ": " + line);
     workload = file->workload;
 }
-
-void append(Problems& problems, const Problems& more) { problems.insert(problems.end(), more.begin(), more.end()); }
 
 /// `where` turned from a field's name into what the user can change: the flag given, or the shape and its field.
 Problems placed(Problems problems, const Arguments& arguments, const std::string& otherwise) {
@@ -345,8 +339,8 @@ Result<Question> make_question(const Arguments& arguments, const std::string& na
     Problems problems;
     Result<FoundShape> found = find_shape(name, assume_of(arguments));
     Result<FoundDevice> device = device_of(arguments);
-    if (!found) append(problems, found.problems());
-    if (!device) append(problems, device.problems());
+    append(problems, found);
+    append(problems, device);
     if (found) {
         for (const std::string& line : found->file.assumed) warn(session, found->origin + ": " + line);
         note_origin(question, "model " + found->file.shape.name, found->origin);
@@ -356,7 +350,7 @@ Result<Question> make_question(const Arguments& arguments, const std::string& na
         if (!found->file.workload) question.workload.seq = usual_length(question.shape);
     }
     const Result<HostScale> host = host_scale(arguments);
-    if (!host) append(problems, host.problems());
+    append(problems, host);
     if (host && !host->path.empty()) note_origin(question, "host scale", host->path);
     take_workload(arguments, session, question.workload, problems);
     apply_workload_flags(arguments, question.workload);

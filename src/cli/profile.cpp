@@ -17,6 +17,8 @@
 #include "files/output.h"
 #include "measure/options.h"
 #include "measure/ranks.h"
+#include "quantity/problems.h"
+#include "quantity/suggest.h"
 #include "render/json.h"
 
 namespace tilewright::cli {
@@ -51,10 +53,9 @@ Problems set_duration(const Arguments& arguments, const char* flag, double& seco
 Result<ProfileTask> task_of(const Arguments& arguments) {
     ProfileTask task;
     Problems problems = set_duration(arguments, "--budget", task.budget_s);
-    const Problems more = set_duration(arguments, "--wait", task.wait_s);
-    problems.insert(problems.end(), more.begin(), more.end());
+    append(problems, set_duration(arguments, "--wait", task.wait_s));
     const Result<measure::Ranks> ranks = measure::find_ranks(measure::environment);
-    if (!ranks) problems.insert(problems.end(), ranks.problems().begin(), ranks.problems().end());
+    append(problems, ranks);
     if (!problems.empty()) return problems;
     task.ranks = *ranks;
     task.fake = arguments.text("--fake").value_or("");
@@ -111,9 +112,9 @@ std::vector<std::string> wait_for_others(const ProfileTask& task, const Session&
         std::this_thread::sleep_for(std::chrono::milliseconds(100));
     }
     if (!missing.empty()) {
-        std::string names;
-        for (const int rank : missing) names += (names.empty() ? "" : ", ") + std::to_string(rank);
-        warn(session, "after " + minutes_text(task.wait_s) + " no word of rank " + names + " of " +
+        std::vector<std::string> names;
+        for (const int rank : missing) names.push_back(std::to_string(rank));
+        warn(session, "after " + minutes_text(task.wait_s) + " no word of rank " + joined(names) + " of " +
                           std::to_string(task.ranks.world) + ": what they took is left out (--wait waits longer)");
     }
     std::vector<std::string> paths = {task.samples};

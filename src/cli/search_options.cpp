@@ -86,14 +86,6 @@ std::optional<std::pair<std::int64_t, std::int64_t>> parse_range(const std::stri
     return std::pair{*low, *high};
 }
 
-/// "gelu,swiglu".
-template <class E>
-std::string both() {
-    std::string words = choices<E>();
-    std::replace(words.begin(), words.end(), '|', ',');
-    return words;
-}
-
 class KnobParser {
 public:
     KnobParser(const Arguments& arguments, const Shape& shape) : arguments_(arguments), shape_(shape) {}
@@ -163,7 +155,7 @@ private:
     void take_words(const std::string& flag, std::vector<E>& values) {
         const auto text = arguments_.text(flag);
         if (!text || find_named<E>(*text)) return;
-        for (const std::string& word : split(*text == "both" ? both<E>() : *text, ',')) {
+        for (const std::string& word : *text == "both" ? split(choices<E>(), '|') : split(*text, ',')) {
             const auto value = find_named<E>(word);
             if (!value) return add(flag, "'" + word + "' is not one of its values", "use " + choices<E>() + "|both");
             values.push_back(*value);

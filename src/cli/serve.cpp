@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "cli/files.h"
+#include "quantity/problems.h"
 #include "read/files.h"
 
 namespace tilewright::cli {
@@ -172,7 +173,7 @@ Result<ServeQuestion> serve_question(const Arguments& arguments, Question questi
             problems.push_back({"--rate", 0, "is given beside --arrivals", "give one of them"});
         const Result<std::string> bytes = read_whole(*path, read::max_csv_bytes);
         const Result<std::vector<Request>> load = bytes ? read::read_arrivals(*bytes, *path) : bytes.problems();
-        if (!load) problems.insert(problems.end(), load.problems().begin(), load.problems().end());
+        append(problems, load);
         if (load) asked.arrivals = *load;
     }
     if (!problems.empty()) return problems;

@@ -1,15 +1,10 @@
 // Completions complete verbs, flags, the words of a choice, and names of models, GPUs and clusters, which the program
 // itself lists; anything else is a file.
 #include "cli/verb.h"
+#include "quantity/suggest.h"
 
 namespace tilewright::cli {
 namespace {
-
-std::string join(const std::vector<std::string>& words, std::string_view separator) {
-    std::string text;
-    for (const std::string& word : words) text += (text.empty() ? "" : std::string(separator)) + word;
-    return text;
-}
 
 std::vector<Flag> flags_of(const Verb& verb) {
     std::vector<Flag> all;
@@ -21,7 +16,7 @@ std::string verb_names() {
     std::vector<std::string> names;
     for (const Verb& verb : verbs()) names.emplace_back(verb.name);
     names.emplace_back("help");
-    return join(names, " ");
+    return joined(names, " ");
 }
 
 /// What the value of a flag can be completed from: words, a command that prints them, or nothing but files.
@@ -31,7 +26,7 @@ struct Values {
 };
 
 Values values_of(const Flag& flag) {
-    if (flag.kind == Kind::Choice) return {join(split(flag.value, '|'), " "), ""};
+    if (flag.kind == Kind::Choice) return {joined(split(flag.value, '|'), " "), ""};
     if (flag.name == "--gpu" || flag.name == "--device") return {"", "devices"};
     return {};
 }
@@ -107,7 +102,7 @@ std::string bash_completion() {
     for (const Verb& verb : verbs()) {
         std::vector<std::string> names;
         for (const Flag& flag : flags_of(verb)) names.push_back(flag.name);
-        out += "            " + std::string(verb.name) + ") words='" + join(names, " ") + "' ;;\n";
+        out += "            " + std::string(verb.name) + ") words='" + joined(names, " ") + "' ;;\n";
     }
     out +=
         "        esac\n    elif [[ -z $words && $before != --* && $word != */* ]]; then\n"

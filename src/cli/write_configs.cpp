@@ -5,6 +5,7 @@
 
 #include "cli/files.h"
 #include "files/output.h"
+#include "quantity/problems.h"
 
 namespace tilewright::cli {
 namespace {
@@ -58,8 +59,7 @@ Problems ConfigFolder::write(const SearchAnswer& answer, const Session& session)
             remove_config(fs::path(path_) / name);
             return;
         }
-        const Problems found = write_config(fs::path(path_) / name, config.text);
-        problems.insert(problems.end(), found.begin(), found.end());
+        append(problems, write_config(fs::path(path_) / name, config.text));
     };
     write("baseline", answer.baseline.shape);
     for (const auto& [kind, list] : kinds(answer.found)) {

@@ -10,6 +10,7 @@
 #include <unordered_set>
 
 #include "files/input.h"
+#include "quantity/problems.h"
 #include "read/gzip.h"
 #include "tilewright/read.h"
 
@@ -88,10 +89,8 @@ Result<std::vector<NamedSamples>> read_sample_files(const std::vector<std::strin
     Problems problems;
     for (const std::string& path : paths) {
         auto file = read_sample_file(path);
-        if (file)
-            files.push_back(std::move(*file));
-        else
-            problems.insert(problems.end(), file.problems().begin(), file.problems().end());
+        append(problems, file);
+        if (file) files.push_back(std::move(*file));
     }
     if (!problems.empty()) return problems;
     return files;

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <random>
 
+#include "quantity/problems.h"
 #include "read/csv.h"
 
 namespace tilewright::measure {
@@ -26,10 +27,8 @@ Result<std::vector<Axis>> axes_of(const Fields& columns) {
     Problems problems;
     for (const auto& [column, text] : columns) {
         auto values = parse_list(text, "--" + column);
-        if (values)
-            axes.push_back({column, std::move(*values)});
-        else
-            problems.insert(problems.end(), values.problems().begin(), values.problems().end());
+        append(problems, values);
+        if (values) axes.push_back({column, std::move(*values)});
     }
     if (!problems.empty()) return problems;
     return axes;
@@ -58,10 +57,8 @@ Result<std::vector<Named>> rows_in(std::string_view csv, const std::string& wher
     Problems problems;
     for (const read::CsvRow& row : table->rows) {
         auto values = read::fields_of(*table, row);
-        if (values)
-            rows.push_back({row.line, std::move(*values)});
-        else
-            problems.insert(problems.end(), values.problems().begin(), values.problems().end());
+        append(problems, values);
+        if (values) rows.push_back({row.line, std::move(*values)});
     }
     if (!problems.empty()) return problems;
     return rows;
@@ -142,15 +139,11 @@ Result<std::vector<Job>> plan_jobs(const Options& options, std::string_view csv)
     Problems problems;
     for (const Named& row : *rows) {
         auto what = make_case(options.verb, row.values, where, row.line);
-        if (!what) {
-            problems.insert(problems.end(), what.problems().begin(), what.problems().end());
-            continue;
-        }
+        append(problems, what);
+        if (!what) continue;
         const auto clocks = clocks_of(*what, options, where, row.line);
-        if (clocks)
-            append_jobs(jobs, *what, *clocks);
-        else
-            problems.push_back(clocks.problems().front());
+        append(problems, clocks);
+        if (clocks) append_jobs(jobs, *what, *clocks);
     }
     if (!problems.empty()) return problems;
     if (options.shuffle) {

@@ -29,6 +29,14 @@ WordFault unknown_word(std::string_view word, const std::vector<std::string>& kn
 /// Text as a message shows it: quoted, cut after some fifty bytes, control characters replaced.
 std::string quoted(std::string_view text);
 
+/// "a, b, c"
+template <class Texts>
+std::string joined(const Texts& texts, std::string_view between = ", ") {
+    std::string all;
+    for (const auto& text : texts) all.append(all.empty() ? std::string_view() : between).append(text);
+    return all;
+}
+
 /// "a, b or c"
 std::string join_or(const std::vector<std::string>& words);
 

@@ -101,12 +101,6 @@ std::string cost_text(const Finding& finding) {
     return fmt::format("costs {}, {} of the step", time_text(finding.cost), percent_text(finding.share));
 }
 
-std::string kernels_text(const Finding& finding) {
-    std::string text;
-    for (const std::string& kernel : finding.kernels) text += (text.empty() ? "slows: " : ", ") + kernel;
-    return text;
-}
-
 /// What of the gain is the finding's, where that is not about all: a model of another size, or two faults at once.
 std::string removes_text(const Fix& fix) {
     constexpr double about = 0.05;
@@ -204,15 +198,6 @@ std::string fix_text(const Fix& fix) {
     if (fix.other_work && fix.gain.value != 0) text += " at equal work, the step then takes " + time_text(fix.step);
     if (fix.parameter_change != 0) text += ", " + signed_count_text(fix.parameter_change) + " parameters";
     return text;
-}
-
-std::string joined(const std::vector<std::string>& texts, std::string_view between) {
-    std::string all;
-    for (const std::string& text : texts) {
-        if (!all.empty()) all += between;
-        all += text;
-    }
-    return all;
 }
 
 std::string changes_text(const Candidate& candidate) { return joined(candidate.changed); }
@@ -315,7 +300,8 @@ void append_finding(std::string& out, const Finding& finding, const Style& style
     out += "  " + paint(label, tone_of(finding.severity), style) + std::string(8 - label.size(), ' ') +
            std::string(finding.code) + " ";
     append_paragraph(out, finding.quantity, indent, style);
-    std::vector<std::string> details = {cost_text(finding), kernels_text(finding)};
+    std::vector<std::string> details = {cost_text(finding)};
+    if (!finding.kernels.empty()) details.push_back("slows: " + joined(finding.kernels));
     for (const Fix& fix : finding.fixes) details.push_back("fix: " + fix_text(fix));
     for (const std::string& detail : details) {
         if (detail.empty()) continue;

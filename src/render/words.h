@@ -6,13 +6,16 @@
 #include <string_view>
 #include <vector>
 
+#include "quantity/suggest.h"
 #include "render/style.h"
 #include "tilewright/answer.h"
 
 namespace tilewright::render {
 
+/// "int4 weights, fp8 cache".
+std::string formats_text(const Workload& workload);
+
 /// "train, 4 × 2048 tokens, bf16, compiled, attention auto, sustained clock".
-std::string formats_text(const Workload& workload);  ///< "int4 weights, fp8 cache"
 std::string workload_text(const Workload& workload);
 
 /// "The host bounds this step: the GPU idles 46%." and what helps by how much.
@@ -71,13 +74,9 @@ std::string takeover_text(const Serving::Limit& limit);
 std::vector<std::string> megatron_flags(const Workload& workload);
 std::vector<std::string> torchtitan_flags(const Workload& workload);
 
-/// "a, b, c".
-std::string joined(const std::vector<std::string>& texts, std::string_view between = ", ");
-
 /// A heading of a text answer, under an empty line.
 void append_title(std::string& out, std::string_view title, const Style& style);
 
-/// Title, parameters, GPU and workload: the lines that open a text answer.
 /// What memory is made of, in the order of its fields: "weights", … "allocated", … "total".
 std::array<std::pair<std::string_view, Bytes>, 12> memory_lines(const Memory& memory);
 
@@ -90,6 +89,7 @@ std::string misfit_text(const Prediction& prediction);
 /// What the kernels of a prediction make up: a step, a layer, or a part of the step that many share.
 std::string_view priced_text(const Prediction& prediction);
 
+/// Title, parameters, GPU and workload: the lines that open a text answer.
 void append_header(std::string& out, const Prediction& prediction, const Style& style);
 
 /// Where the numbers come from and how far off they may be, in a sentence.
