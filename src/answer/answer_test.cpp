@@ -280,6 +280,7 @@ TEST(Search, PromisesTheRatioOfTwoPredictionsHoweverManyGpusShareTheStep) {
             const Prediction predicted = predict(other);
             EXPECT_NEAR(one.time / predicted.time, 1.0, 1e-9);
             EXPECT_NEAR(one.speedup, answer.baseline.time / predicted.time, 1e-9);
+            EXPECT_NEAR(one.flops_change, predicted.hardware_flops / answer.baseline.hardware_flops - 1.0, 1e-9);
             EXPECT_LE(one.low, one.speedup);
             EXPECT_GE(one.high, one.speedup);
         }
@@ -309,6 +310,20 @@ TEST(Search, ABudgetOfTimeIsForTheWholeStep) {
     const SearchAnswer answer = search(asked, shared, walk_all);
     EXPECT_NEAR(static_cast<double>(answer.found.best()->params) / static_cast<double>(alone), 1.0, 0.02);
     EXPECT_LE(answer.found.best()->time, *asked.options.budget.time);
+}
+
+TEST(Search, ABudgetOfFlopsIsForTheWholeModel) {
+    SearchQuestion asked = small_search();
+    asked.options.axis(Knob::Vocab) = {.fixed = false, .low = 50257, .high = 60000, .step = 64, .values = {}};
+    asked.question.workload.parallel = {.tp = 2, .pp = 2, .cp = 2};
+    const Prediction before = predict(asked.question);
+    const double own = before.hardware_flops.value / before.tokens_per_step;
+    asked.options.budget.flops_per_token = {1.02 * own, 1.03 * own};
+    Search prepared = prepare(asked);
+    const SearchAnswer answer = search(asked, prepared, walk_all);
+    ASSERT_NE(answer.found.best(), nullptr);
+    EXPECT_GE(answer.found.best()->flops_change, 0.02);
+    EXPECT_LE(answer.found.best()->flops_change, 0.03);
 }
 
 TEST(Search, ACoarserWalkSaysSo) {

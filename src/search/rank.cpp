@@ -267,11 +267,26 @@ double cache_elements(const Shape& shape) {
     return 2.0 * static_cast<double>(shape.layers * shape.kv_heads) * static_cast<double>(shape.head_dim);
 }
 
+namespace {
+
+/// `on_stage`: the layers of one pipeline stage.
+double flops_per_token(const OpGraph& graph, const Shape& shape, const Workload& workload, double on_stage) {
+    const double stages = static_cast<double>(shape.layers) / on_stage;
+    double sum = 0.0;
+    for (const Op& op : graph.ops) {
+        sum += flops(op).value * static_cast<double>(op.count) * (op.part == Part::Layer ? stages : 1.0);
+    }
+    return sum * static_cast<double>(workload.parallel.tp * workload.parallel.cp) / tokens_per_step(workload);
+}
+
+}  // namespace
+
 Priced priced(std::span<const Target> targets, const Shape& shape, const space::Variant& variant) {
     const OpGraph graph = lower(shape, variant.workload);
     const double layers = static_cast<double>(ceil_div(shape.layers, variant.workload.parallel.pp));
     Priced result{shape, variant.workload, variant.scale, {}, host_load(graph, shape, variant.workload).of(layers)};
     result.waits = scheduler_wait(variant.workload);
+    result.flops = flops_per_token(graph, shape, variant.workload, layers);
     for (const Target& target : targets) {
         result.steps.push_back(price(graph, target.pricer));
         if (target.whole != nullptr) result.whole.push_back(target.whole(shape, variant.workload, target.pricer));
@@ -286,10 +301,6 @@ Candidate compare(std::span<const Target> targets, const Priced& baseline, const
         return static_cast<double>(a) / static_cast<double>(b);
     };
     const auto blocks = [](const ParameterCount& count) { return count.total - count.embedding - count.head; };
-    const auto flops = [](const Priced& of) { return of.steps.front().flops.value; };
-    const double tokens = static_cast<double>(other.workload.batch) / static_cast<double>(baseline.workload.batch) *
-                          static_cast<double>(baseline.workload.parallel.tp) /
-                          static_cast<double>(other.workload.parallel.tp);
     Candidate result;
     result.shape = other.shape;
     result.workload = other.workload;
@@ -304,7 +315,7 @@ Candidate compare(std::span<const Target> targets, const Priced& baseline, const
     result.block_change = relative(blocks(after), blocks(before)) - 1.0;
     result.speedup_at_equal_params = result.speedup * relative(after.total, before.total);
     result.expected = 1.0 / found.expected;
-    result.flops_change = flops(other) / (flops(baseline) * tokens) - 1.0;
+    result.flops_change = other.flops / baseline.flops - 1.0;
     result.kv_per_token = {cache_elements(other.shape) * cache_bytes(other.workload)};
     result.changed = changes(baseline, other);
     result.knobs = static_cast<int>(result.changed.size());

@@ -13,6 +13,7 @@ struct Priced {
     std::vector<GraphCost> steps;
     Seconds host;                  ///< that issuing the step takes
     Seconds waits{};               ///< of the GPU for an engine's scheduler
+    double flops = 0.0;            ///< that the kernels of all GPUs of a replica compute for a token
     std::vector<Seconds> whole{};  ///< the step by target, where it is more than a micro-batch on one GPU
 
     /// The step on a target in closed form, at the baseline's tokens and GPUs, with a host of some pace and kernels

@@ -44,7 +44,7 @@ struct Search::State {
         : targets(std::move(given)),
           space(shape, workload, options),
           baseline(rank::priced(targets, shape, {workload, shape.mlp, shape.block, 0, 1.0})),
-          setting{space, targets, {}, baseline.steps.front().flops.value / tokens_per_step(workload)},
+          setting{space, targets, {}, baseline.flops},
           whole(space.size_bound()) {
         double weights = 0.0;
         for (const Target& target : targets) weights += target.weight;

@@ -19,9 +19,11 @@ struct Segment {
     space::Range range;
     std::int64_t layers = 0, count = 0;  ///< `count` as in Space::count
     double local = 0.0;                  ///< the same on one GPU
+    double stages = 1.0;                 ///< layers of the model over those of one GPU
     std::size_t words = 0;
-    std::int64_t params = 0;  ///< without what the width adds
-    double flops = 0.0, update_bytes = 0.0;
+    std::int64_t params = 0;           ///< without what the width adds
+    double flops = 0.0;                ///< of all stages
+    double update_bytes = 0.0;         ///< of this one
     std::vector<Sums> sums;            ///< by target, without the width's
     std::vector<double> least_update;  ///< by target
     double host = 0.0;                 ///< seconds of the step
@@ -156,13 +158,14 @@ void Walker::visit(std::size_t set, std::int64_t layers, std::size_t words) {
     s.count = space_.count(layers);
     s.local = static_cast<double>(space_.depth_is_free() ? ceil_div(layers, slice_.variant.workload.parallel.pp)
                                                          : std::int64_t{1});
+    s.stages = static_cast<double>(layers) / static_cast<double>(host_layers(layers));
     s.words = words;
     s.params = slice_.params(set, words, s.count);
     s.range = space_.widths(slice_, set, words, layers);
     if (s.range.first >= s.range.last) return;
     if (!rest_) rest_ = tables_.rest(heads);
     const auto at = [&](const auto& affine) { return affine.once + s.local * affine.per_layer; };
-    s.flops = at(rest_->flops) + tables_.words().flops[words];
+    s.flops = s.stages * at(rest_->flops) + tables_.words().flops[words];
     limit_flops(s);
     if (s.range.first >= s.range.last) return;
     kept_.in_space += static_cast<std::int64_t>(s.range.last - s.range.first);
@@ -199,13 +202,14 @@ void Walker::visit(std::size_t set, std::int64_t layers, std::size_t words) {
 
 /// FLOPs rise with the width, so that a guard leaves a shorter range.
 void Walker::limit_flops(Segment& s) const {
-    const double own = setting_.baseline_flops * tokens_per_step(slice_.variant.workload);
+    const Workload& workload = slice_.variant.workload;
+    const double tokens = tokens_per_step(workload) / static_cast<double>(workload.parallel.tp * workload.parallel.cp);
     const Budget& budget = options_.budget;
-    const double most = budget.flops_per_token ? budget.flops_per_token->high * tokens_per_step(slice_.variant.workload)
+    const double most = budget.flops_per_token         ? budget.flops_per_token->high * tokens
                         : budget.time || budget.memory ? endless
-                                                       : options_.guards.max_flops * own;
-    const double least =
-        budget.flops_per_token ? budget.flops_per_token->low * tokens_per_step(slice_.variant.workload) : 0.0;
+                                                       : options_.guards.max_flops * setting_.baseline_flops * tokens;
+    const double least = budget.flops_per_token ? budget.flops_per_token->low * tokens : 0.0;
+    const double times = s.local * s.stages;
     const std::vector<double>& added = tables_.widths().flops;
     const auto first_past = [&](auto&& inside) {
         const auto begin = added.begin() + static_cast<std::ptrdiff_t>(s.range.first);
@@ -213,8 +217,8 @@ void Walker::limit_flops(Segment& s) const {
         return static_cast<std::size_t>(std::partition_point(begin, end, inside) - added.begin());
     };
     const double slack = 1.0 + 1e-12;
-    s.range.last = first_past([&](double more) { return s.flops + s.local * more <= most * slack; });
-    s.range.first = first_past([&](double more) { return s.flops + s.local * more < least; });
+    s.range.last = first_past([&](double more) { return s.flops + times * more <= most * slack; });
+    s.range.first = first_past([&](double more) { return s.flops + times * more < least; });
 }
 
 /// Memory rises with the width as well, but for copies into padded operands, which are small beside it: the first width
