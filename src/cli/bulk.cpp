@@ -22,13 +22,14 @@
 namespace tilewright::cli {
 namespace {
 
-/// Cells of a row: one more than its commas outside quotes.
-std::size_t cells_in(std::string_view row) {
+/// The first cells of a row, and empty ones where it has fewer.
+std::string cut_to(std::size_t cells, std::string_view row) {
     bool quoted = false;
-    return 1 + static_cast<std::size_t>(std::count_if(row.begin(), row.end(), [&](char c) {
-               quoted = quoted != (c == '"');
-               return c == ',' && !quoted;
-           }));
+    for (std::size_t i = 0; i < row.size(); ++i) {
+        quoted = quoted != (row[i] == '"');
+        if (row[i] == ',' && !quoted && --cells == 0) return std::string(row.substr(0, i));
+    }
+    return std::string(row).append(cells - 1, ',');
 }
 
 /// A kind of file of ops, and the columns that are added to its rows. Times are in microseconds.
@@ -124,8 +125,7 @@ private:
             warn(session_, problem.where + ":" + std::to_string(problem.line) + ": " + problem.what +
                                (problem.fix.empty() ? "" : "; " + problem.fix));
         }
-        const std::size_t width = table.columns.size() + split(added_, ',').size();
-        write(line.append(width - std::min(width, cells_in(row.text)), ','));
+        write(cut_to(table.columns.size(), row.text).append(split(added_, ',').size(), ','));
     }
 
     void write(const std::string& line) {
