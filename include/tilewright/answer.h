@@ -204,7 +204,9 @@ struct PlanAnswer {
     Shape shape;
     Device device;
     std::string cluster;
+    Workload workload;  ///< what all plans share
     std::int64_t gpus = 1;
+    std::int64_t global_batch = 1;  ///< sequences of one step
     PlanResult found;
     TrainingBudget budget;             ///< of the best plan
     std::optional<double> hour_price;  ///< of one GPU

@@ -154,7 +154,17 @@ SearchAnswer search(const SearchQuestion& asked, Search& prepared, const Walk& w
 
 PlanAnswer plan(const PlanQuestion& asked) {
     const Question& about = asked.question;
-    PlanAnswer answer{about.shape, about.device, asked.cluster, asked.space.gpus, {}, {}, asked.hour_price, {}};
+    const PlanSpace& space = asked.space;
+    PlanAnswer answer{about.shape,
+                      about.device,
+                      asked.cluster,
+                      about.workload,
+                      space.gpus,
+                      space.global_batch,
+                      {},
+                      {},
+                      asked.hour_price,
+                      {}};
     answer.found = plan(about.shape, about.workload, asked.space, about.pricer());
     if (answer.found.plans.empty()) return answer;
     const double tokens = asked.tokens.value_or(chinchilla_tokens(about.shape));

@@ -16,7 +16,7 @@ Result<Prices> prices_of(const Arguments& arguments) {
         const std::string value = equals == std::string::npos ? "" : pair.substr(equals + 1);
         const std::size_t digits = std::min(value.find_first_of("0123456789."), value.size());
         const auto number = parse_real(value.substr(digits));
-        if (!number || *number <= 0) {
+        if (!number || *number <= 0 || value.find('-') < digits) {
             return Problem{"--price", 0, "'" + pair + "' is no price of a GPU", "say --price h100=2.5,h200=3.1"};
         }
         const Result<FoundDevice> device = find_data_sheet(pair.substr(0, equals));

@@ -26,7 +26,9 @@ Result<PlanSpace> space_of(const Arguments& arguments, const Workload& base) {
     fix(arguments, "--zero", space.zero_stage);
     if (const auto recompute = arguments.choice<Recompute>("--recompute")) space.recompute = {*recompute};
     space.gpus = arguments.count("--gpus").value_or(8);
-    space.keep = static_cast<std::size_t>(std::max<std::int64_t>(1, arguments.count("--keep").value_or(5)));
+    const std::int64_t keep = arguments.count("--keep").value_or(5);
+    if (keep < 1) return Problem{"--keep", 0, "must be at least 1", "say how many plans to show"};
+    space.keep = static_cast<std::size_t>(keep);
     if (space.gpus < 1) return Problem{"--gpus", 0, "must be at least 1", "say how many GPUs there are"};
     const Result<std::int64_t> batch =
         read_batch(arguments.text("--global-batch").value_or("4M-tokens"), base.seq, "--global-batch");
@@ -44,9 +46,12 @@ Result<int> plan_training(const Arguments& arguments, Question question, Session
     if (!space) return space.problems();
     const auto text = arguments.text("--tokens");
     const std::optional<double> tokens = text ? read_amount(*text) : std::nullopt;
-    if (text && !tokens) return Problem{"--tokens", 0, "'" + *text + "' is no number of tokens", "say 300B or 2T"};
-    const PlanAnswer answer = plan(
-        {std::move(question), *space, tokens, arguments.real("--price"), arguments.text("--cluster").value_or("")});
+    const std::optional<double> price = arguments.real("--price");
+    if (price && *price < 0) return Problem{"--price", 0, "is negative", "say 2.5"};
+    if (text && !(tokens && *tokens > 0))
+        return Problem{"--tokens", 0, "'" + *text + "' is no number of tokens", "say 300B or 2T"};
+    const PlanAnswer answer =
+        plan({std::move(question), *space, tokens, price, arguments.text("--cluster").value_or("")});
     say(session, answer, render::plan_json, render::plan_text);
     return answer.found.plans.empty() ? exit_findings : exit_fine;
 }

@@ -78,8 +78,9 @@ void take_space(const Arguments& arguments, const Question& question, ServeSpace
     if (!gpus.empty()) space.gpus = gpus.front();
     const std::int64_t nodes = arguments.has("--cluster") && arguments.text("--rate") != "max" ? 8 : 1;
     space.most_gpus = nodes * std::max<std::int64_t>(8, question.device.node_size);
-    if (const auto keep = arguments.count("--keep"))
-        space.keep = static_cast<std::size_t>(std::max<std::int64_t>(1, *keep));
+    const std::int64_t keep = arguments.count("--keep").value_or(static_cast<std::int64_t>(space.keep));
+    if (keep < 1) problems.push_back({"--keep", 0, "must be at least 1", "say how many plans to show"});
+    space.keep = static_cast<std::size_t>(std::max<std::int64_t>(1, keep));
     if (!space.chunk.empty() && !space.max_batch.empty() && space.chunk.front() < space.max_batch.front()) {
         problems.push_back({"--chunk", 0, "is less than --max-batch: every sequence needs a token of a step",
                             "use at least " + std::to_string(space.max_batch.front())});

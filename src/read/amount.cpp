@@ -40,6 +40,10 @@ Result<std::int64_t> read_batch(std::string_view text, std::int64_t seq, const s
     }
     if (amount && tokens && written.ends_with('M')) *amount *= 1048576.0 / 1e6;
     if (amount && tokens && (written.ends_with('k') || written.ends_with('K'))) *amount *= 1024.0 / 1e3;
+    if (amount && tokens && *amount < static_cast<double>(seq)) {
+        return Problem{where, 0, quoted + " is less than one sequence of " + std::to_string(seq) + " tokens",
+                       "say a larger batch, or a smaller --seq"};
+    }
     const double sequences = !amount ? 0.0 : tokens ? std::round(*amount / static_cast<double>(seq)) : *amount;
     if (!(amount && *amount >= 1.0 && sequences >= 1.0 && sequences <= 2147483648.0)) {
         return Problem{where, 0, quoted + " is no batch", "say 1024 for sequences, or 4M-tokens"};

@@ -47,6 +47,8 @@ TEST(Amounts, AreReadAsPeopleWriteThem) {
     EXPECT_EQ(*read_batch("64k-tokens", 8192, "--global-batch"), 8);
     EXPECT_NE(read_batch("4M", 2048, "--global-batch").problems().front().what.find("may be tokens"),
               std::string::npos);
+    EXPECT_NE(read_batch("2000-tokens", 2048, "--global-batch").problems().front().what.find("less than one sequence"),
+              std::string::npos);
     for (const char* bad : {"0", "-3", "", "-tokens", "tokens", "1e30", "1.5"}) {
         EXPECT_FALSE(read_batch(bad, 2048, "--global-batch")) << bad;
     }

@@ -165,7 +165,8 @@ std::string advise_json(const Advice& advice) {
 std::string plan_json(const PlanAnswer& answer) {
     JsonWriter json;
     json.object().field("schema", "tilewright.plan/2").field("device", answer.device.name);
-    json.field("cluster", answer.cluster).field("gpus", answer.gpus).field("plans_priced", answer.found.priced);
+    json.field("cluster", answer.cluster).field("gpus", answer.gpus);
+    json.field("global_batch", answer.global_batch).field("plans_priced", answer.found.priced);
     json.field("plans_too_large", answer.found.too_large).field("pieces_priced", answer.found.pieces);
     json.key("plans").array();
     for (const Plan& plan : answer.found.plans) write_plan(json, plan, answer.device);

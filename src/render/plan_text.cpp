@@ -72,6 +72,19 @@ void append_budget(std::string& out, const PlanAnswer& answer, const Style& styl
     append_paragraph(out, text + ".", 2, style);
 }
 
+std::string why_none(const PlanAnswer& answer) {
+    if (answer.found.priced == 0) {
+        return fmt::format(
+            "No split is possible: tp × pp × cp × dp must be the {} GPUs, tp divide the heads, ep the experts, dp the "
+            "{} "
+            "sequences, and each stage have a layer.",
+            answer.gpus, grouped_text(static_cast<double>(answer.global_batch)));
+    }
+    return fmt::format(
+        "No plan fits: the leanest needs {}, {} has {}. Use more GPUs, or a --global-batch that they divide.",
+        bytes_text(answer.found.least), answer.device.name, room_text(answer.device));
+}
+
 void append_limits(std::string& out, const Serving& serving, const Style& style) {
     Table table({{"tp", Align::Right}, {"cached tokens", Align::Right}, {"compute takes over", Align::Left, true}});
     for (const Serving::Limit& limit : serving.limits) {
@@ -90,18 +103,18 @@ std::string plan_text(const PlanAnswer& answer, const Style& style) {
                       paint(answer.cluster.empty() ? answer.device.name : answer.cluster, Tone::Strong, style) + "\n";
     append_paragraph(
         out,
+        fmt::format("{} × {} tokens a step; {}, {}.", grouped_text(static_cast<double>(answer.global_batch)),
+                    answer.workload.seq, formats_text(answer.workload), name_of(answer.workload.runtime)),
+        2, style);
+    append_paragraph(
+        out,
         fmt::format("{} plans priced, {} of them too large for {}; {} layers lowered.",
                     grouped_text(static_cast<double>(found.priced)), grouped_text(static_cast<double>(found.too_large)),
                     room_text(answer.device), grouped_text(static_cast<double>(found.pieces))),
         2, style);
     out += "\n";
     if (found.plans.empty()) {
-        const std::string needs = found.too_large == 0
-                                      ? ""
-                                      : fmt::format(": the leanest needs {}, {} has {}", bytes_text(found.least),
-                                                    answer.device.name, room_text(answer.device));
-        append_paragraph(out, "No plan fits" + needs + ". Use more GPUs, or a --global-batch that they divide.", 2,
-                         style);
+        append_paragraph(out, why_none(answer), 2, style);
         return out;
     }
     const Plan& best = found.plans.front();
