@@ -26,11 +26,13 @@ bool reaches_the_edge(const Shape& shape, const Shape& baseline, const SearchOpt
     return reached(Knob::Hidden, &Shape::hidden) || reached(Knob::Layers, &Shape::layers);
 }
 
+/// The rule about the host.
+bool by_stopwatch(const Finding& finding) { return finding.code == "TW023"; }
+
 /// What a fix saves of the whole step, at equal tokens and GPUs; of a rule about the host by the stopwatch.
 Seconds saved_of_whole(const Finding& finding, const Prediction& before, const Workload& workload, const Step& after) {
-    const bool by_stopwatch = finding.code == "TW023";
     const auto taken = [&](const Step& step) {
-        return by_stopwatch ? step.time : step.time - step.term(StepTerm::Host).exposed;
+        return by_stopwatch(finding) ? step.time : step.time - step.term(StepTerm::Host).exposed;
     };
     const double gpus =
         static_cast<double>(gpu_count(workload.parallel)) / static_cast<double>(gpu_count(before.workload.parallel));
@@ -39,13 +41,17 @@ Seconds saved_of_whole(const Finding& finding, const Prediction& before, const W
 
 /// Where GPUs or micro-batches share the step, the rules see a micro-batch on one GPU: what they say is told of the
 /// whole step, in which the GPU is busy so much longer. Fixes are priced in it, but for those that change how much work
-/// a micro-batch is. One that saves nothing there (deeper pipelines idle more) goes.
+/// a micro-batch is. One that saves nothing there (deeper pipelines idle more) goes, and so does the rule about the
+/// host where it bounds one GPU's part and not the step.
 void tell_of_whole_step(std::vector<Finding>& findings, const Prediction& step, const Pricer& pricer) {
     if (!step.split) return;
-    const double times = (step.split->time - step.split->term(StepTerm::Host).exposed) / step.kernels.sum.time;
+    const Seconds host = step.split->term(StepTerm::Host).exposed;
+    const double times = (step.split->time - host) / step.kernels.sum.time;
+    if (!step.host_bound) std::erase_if(findings, by_stopwatch);
     for (Finding& finding : findings) {
         if (finding.severity == Severity::Error) continue;
-        finding.cost = finding.cost * times;
+        finding.cost = by_stopwatch(finding) ? host : finding.cost * times;
+        if (by_stopwatch(finding)) finding.share = host / step.split->time;
         for (Fix& fix : finding.fixes) {
             Shape shape = step.shape;
             Workload workload = step.workload;
@@ -55,7 +61,8 @@ void tell_of_whole_step(std::vector<Finding>& findings, const Prediction& step, 
             fix.removes = fix.removes * times;
             fix.gain = fix.gain * times;
             const bool same_work = !fix.other_work || fix.dimension == "tp" || fix.dimension == "pp";
-            if (same_work || finding.code == "TW023") fix.gain = saved_of_whole(finding, step, workload, whole);
+            if (same_work || by_stopwatch(finding)) fix.gain = saved_of_whole(finding, step, workload, whole);
+            if (by_stopwatch(finding)) fix.removes = fix.gain;
         }
         std::erase_if(finding.fixes, [](const Fix& fix) { return fix.gain.value <= 0.0; });
     }

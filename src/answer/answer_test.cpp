@@ -9,6 +9,7 @@
 
 #include "cost/fixtures.h"
 #include "shape/shape_samples.h"
+#include "tilewright/host.h"
 #include "tilewright/quality.h"
 #include "tilewright/report.h"
 #include "tilewright/served.h"
@@ -101,7 +102,12 @@ TEST(Predict, SaysOneStepHoweverManyGpusShareIt) {
     question.workload = in_phase({}, Phase::Decode);
     const Seconds one_stage = predict(question).time;
     question.workload.parallel.pp = 2;
-    EXPECT_GT(predict(question).time, one_stage * 0.99) << "a token passes every stage";
+    const Prediction stages = predict(question);
+    EXPECT_GT(stages.time, one_stage * 0.99) << "a token passes every stage";
+    Seconds exposed;
+    for (const StepShare& share : stages.split->terms) exposed += share.exposed;
+    EXPECT_NEAR(exposed / stages.time, 1.0, 1e-9);
+    EXPECT_NEAR(stages.idle / scheduler_wait(question.workload), 1.0, 1e-9) << "the engine's wait is the host's term";
 }
 
 TEST(Predict, RecomputationIsNoUse) {
@@ -223,8 +229,11 @@ TEST(Lint, CostsAndGainsAreOfTheWholeStep) {
     const Lint found = lint(question);
     ASSERT_TRUE(found.prediction && !found.findings.empty());
     for (const Finding& finding : found.findings) {
-        if (finding.code != "TW023") {
-            EXPECT_NEAR(finding.cost / found.prediction->gpu_busy, finding.share, 1e-9) << finding.rule;
+        const bool of_host = finding.code == "TW023";
+        const Seconds whole = of_host ? found.prediction->time : found.prediction->gpu_busy;
+        EXPECT_NEAR(finding.cost / whole, finding.share, 1e-9) << finding.rule;
+        if (of_host) {
+            EXPECT_EQ(finding.cost, found.prediction->split->term(StepTerm::Host).exposed);
         }
         for (const Fix& fix : finding.fixes) {
             Question fixed = question;
@@ -240,6 +249,20 @@ TEST(Lint, CostsAndGainsAreOfTheWholeStep) {
     }
     ASSERT_TRUE(found.recommended);
     EXPECT_EQ(found.recommended->dimension, "vocab");
+}
+
+/// An engine's wait is a larger part of one stage's kernels than of a step that passes them all.
+TEST(Lint, TheHostBoundsAWholeStepOrNone) {
+    Question question = about(gpt3());
+    question.workload = in_phase({}, Phase::Decode);
+    question.workload.parallel.pp = 8;
+    const Lint found = lint(question);
+    ASSERT_TRUE(found.prediction);
+    EXPECT_FALSE(found.prediction->host_bound);
+    const Timeline stage =
+        schedule(price(lower(question.shape, question.workload), question.pricer()), question.shape, question.workload);
+    ASSERT_GT(stage.idle / stage.time, 0.1);
+    EXPECT_EQ(std::ranges::find(found.findings, "TW023", &Finding::code), found.findings.end());
 }
 
 TEST(Lint, WhatCannotRunHasNoStep) {

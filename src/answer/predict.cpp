@@ -96,10 +96,9 @@ void take_clocks(Prediction& prediction) {
     } else if (const std::optional<Step>& split = prediction.split) {
         prediction.host_time = step.timeline.host_time * static_cast<double>(workload.micro_batches);
         prediction.gpu_busy = split->time - split->term(StepTerm::Host).exposed;
-        const Seconds waits = scheduler_wait(workload);
-        prediction.time = split->time + waits;
-        prediction.low = split->low + waits;
-        prediction.high = split->high + waits;
+        prediction.time = split->time;
+        prediction.low = split->low;
+        prediction.high = split->high;
     } else {
         prediction.gpu_busy = step.timeline.gpu_busy;
         prediction.time = step.timeline.time;
@@ -133,7 +132,7 @@ bool answer::is_split(const Workload& workload) {
 }
 
 Seconds answer::whole_step(const Shape& shape, const Workload& workload, const Pricer& pricer) {
-    if (is_split(workload)) return price_step(shape, workload, pricer).time + scheduler_wait(workload);
+    if (is_split(workload)) return price_step(shape, workload, pricer).time;
     return step_time(price(lower(shape, workload), pricer), shape, workload).timeline.time;
 }
 

@@ -1,9 +1,7 @@
 // What the host leaves idle. Where it bounds a step, fewer layers or more work a launch make
 // the step faster, other sizes do not.
-#include <cmath>
-
-#include "lint/rules.h"
 #include "tilewright/host.h"
+#include "lint/rules.h"
 
 namespace tilewright::checks {
 namespace {
@@ -21,9 +19,7 @@ Findings host_bounds_the_step(const LintInput& input) {
     const Timeline now = schedule(input.step, input.shape, input.workload);
     if (idle_share(now) <= idle_of_host_bound) return {};
     Finding finding;
-    finding.quantity = "the host bounds this step: the GPU idles " +
-                       std::to_string(std::lround(100.0 * idle_share(now))) +
-                       "%, and of the shape only fewer layers help";
+    finding.quantity = "the host bounds this step, in which the GPU idles; of the shape only fewer layers help";
     finding.cost = now.idle;
     finding.share = idle_share(now);
     for (std::int64_t factor = 2; factor <= most_times_the_batch; factor *= 2) {

@@ -338,10 +338,27 @@ TEST(Serving, TradesLatencyForThroughput) {
         const ServingPoint& b = serving.points[i];
         EXPECT_TRUE(b.fits);
         if (a.tp != b.tp) continue;
-        EXPECT_GT(b.output_token, a.output_token);
+        EXPECT_GE(b.output_token, a.output_token);
         EXPECT_GT(b.tokens_per_s_per_gpu, 0.99 * a.tokens_per_s_per_gpu) << "the fullest batch may be an odd one";
     }
     EXPECT_GT(serving.limits.front().cached_tokens, 100'000);
+}
+
+TEST(Serving, TakesWhatTheStepTakesByTheStopwatch) {
+    Workload work = in_phase({}, Phase::Decode);
+    work.runtime = RuntimeId::HuggingFace;
+    work.seq = 128;
+    const ServingPoint point = serve(small_gpt(), work, pricer()).points.front();
+    ASSERT_EQ(point.batch, 1);
+    work.batch = 1;
+    const StepTime step = step_time(price(lower(small_gpt(), work), pricer()), small_gpt(), work);
+    EXPECT_EQ(point.output_token, step.timeline.time);
+    EXPECT_EQ(point.low, step.low);
+    EXPECT_EQ(point.high, step.high);
+    EXPECT_GT(step.timeline.idle, step.timeline.gpu_busy) << "the host bounds it";
+    work = in_phase(work, Phase::Prefill);
+    work.runtime = RuntimeId::HuggingFace;
+    EXPECT_EQ(point.first_token, schedule(price(lower(small_gpt(), work), pricer()), small_gpt(), work).time);
 }
 
 TEST(Serving, EndsWhereTheCacheIsFull) {

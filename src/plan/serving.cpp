@@ -25,10 +25,10 @@ ServingPoint point_of(const Shape& shape, const Workload& work, const Pricer& pr
     point.batch = work.batch;
     point.context = work.seq;
     const GraphCost decode = price(lower(shape, work), pricer);
-    const Seconds waits = scheduler_wait(work);
-    point.output_token = decode.sum.time + waits;
-    point.low = decode.sum.low + waits;
-    point.high = decode.sum.high + waits;
+    const StepTime step = step_time(decode, shape, work);
+    point.output_token = step.timeline.time;
+    point.low = step.low;
+    point.high = step.high;
     point.bound = bound_of_products(decode);
     point.tokens_per_s_per_gpu =
         static_cast<double>(work.batch) / point.output_token.value / static_cast<double>(work.parallel.tp);
@@ -49,7 +49,7 @@ void add_split(Serving& serving, const Shape& shape, Workload work, const Pricer
     constexpr std::int64_t most_requests = 1024;
     Workload prompt = work;
     prompt.phase = Phase::Prefill;
-    const Seconds first_token = price(lower(shape, prompt), pricer).sum.time + scheduler_wait(prompt);
+    const Seconds first_token = schedule(price(lower(shape, prompt), pricer), shape, prompt).time;
     const auto point_at = [&](std::int64_t batch) {
         work.batch = batch;
         ServingPoint point = point_of(shape, work, pricer);

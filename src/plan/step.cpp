@@ -6,6 +6,7 @@
 
 #include "ops/shard.h"
 #include "plan/pieces.h"
+#include "tilewright/host.h"
 #include "tilewright/runtime.h"
 
 namespace tilewright {
@@ -211,9 +212,10 @@ private:
         const Seconds busy = step_.time;
         const double host_spread = runtime_of(work_.runtime).host.spread;
         const Interval& within = pieces_.within;
-        step_.low = busy * within.low + waited(busy * within.low, within.low, 1.0 / host_spread);
-        step_.high = busy * within.high + waited(busy * within.high, within.high, host_spread);
-        add(StepTerm::Host, waited(busy, 1.0, 1.0).value);
+        const Seconds between = scheduler_wait(work_);
+        step_.low = busy * within.low + waited(busy * within.low, within.low, 1.0 / host_spread) + between;
+        step_.high = busy * within.high + waited(busy * within.high, within.high, host_spread) + between;
+        add(StepTerm::Host, (waited(busy, 1.0, 1.0) + between).value);
         step_.time += step_.term(StepTerm::Host).exposed;
         step_.evidence = pieces_.evidence;
         const double gpus = static_cast<double>(gpu_count(parallel_));
