@@ -9,21 +9,12 @@
 #include <set>
 
 #include "cost/fixtures.h"
+#include "shape/shape_samples.h"
 
 namespace tilewright {
 namespace {
 
-Shape gpt(std::int64_t hidden, std::int64_t heads) {
-    Shape shape;
-    shape.hidden = hidden;
-    shape.layers = 32;
-    shape.heads = heads;
-    shape.kv_heads = heads;
-    shape.head_dim = hidden / heads;
-    shape.ffn = 4 * hidden;
-    shape.vocab = 50304;
-    return shape;
-}
+Shape gpt(std::int64_t hidden, std::int64_t heads) { return gpt_of(hidden, 32, heads, 50304); }
 
 Shape gated(std::int64_t ffn) {
     Shape shape = gpt(4096, 32);

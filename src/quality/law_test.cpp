@@ -10,16 +10,7 @@ namespace tilewright {
 namespace {
 
 /// About 85 M parameters outside the embeddings.
-Shape small() {
-    Shape shape;
-    shape.hidden = 768;
-    shape.layers = 12;
-    shape.heads = shape.kv_heads = 12;
-    shape.head_dim = 64;
-    shape.ffn = 3072;
-    shape.vocab = 50304;
-    return shape;
-}
+Shape small() { return gpt_of(768, 12, 12, 50304); }
 
 double width_of(const LossChange& change) { return change.high - change.low; }
 

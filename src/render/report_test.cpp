@@ -8,6 +8,7 @@
 
 #include "render/answers.h"
 #include "render/golden.h"
+#include "shape/shape_samples.h"
 
 namespace tilewright::render {
 namespace {
@@ -39,14 +40,9 @@ Cost tiled(double waves) {
 
 Prediction prediction(const std::string& name, double slower) {
     Prediction made;
+    made.shape = gpt_of(1024, 2, 16, 50257);
     made.shape.name = name;
     made.shape.source = "made up <here>";
-    made.shape.hidden = 1024;
-    made.shape.layers = 2;
-    made.shape.heads = made.shape.kv_heads = 16;
-    made.shape.head_dim = 64;
-    made.shape.ffn = 4096;
-    made.shape.vocab = 50257;
     made.params.total = made.params.active = 76'000'000;
     made.device.name = "chip";
     made.device.full_name = "A Chip & Co";

@@ -6,21 +6,13 @@
 
 #include "cost/fixtures.h"
 #include "search/rank.h"
+#include "shape/shape_samples.h"
 #include "tilewright/search.h"
 
 namespace tilewright {
 
 /// A small one, so that its space can be listed.
-inline Shape small() {
-    Shape shape;
-    shape.hidden = 512;
-    shape.layers = 6;
-    shape.heads = shape.kv_heads = 8;
-    shape.head_dim = 64;
-    shape.ffn = 2048;
-    shape.vocab = 5003;
-    return shape;
-}
+inline Shape small() { return gpt_of(512, 6, 8, 5003); }
 
 inline Pricer on(const Device& device) {
     Profile profile = assumed_profile(device);

@@ -7,15 +7,20 @@
 
 namespace tilewright {
 
-inline Shape gpt2() {
+/// A decoder whose heads share out its width, with a plain MLP of four times that.
+inline Shape gpt_of(std::int64_t hidden, std::int64_t layers, std::int64_t heads, std::int64_t vocab) {
     Shape shape;
-    shape.hidden = 768;
-    shape.layers = 12;
-    shape.heads = 12;
-    shape.kv_heads = 12;
-    shape.head_dim = 64;
-    shape.ffn = 3072;
-    shape.vocab = 50257;
+    shape.hidden = hidden;
+    shape.layers = layers;
+    shape.heads = shape.kv_heads = heads;
+    shape.head_dim = hidden / heads;
+    shape.ffn = 4 * hidden;
+    shape.vocab = vocab;
+    return shape;
+}
+
+inline Shape gpt2() {
+    Shape shape = gpt_of(768, 12, 12, 50257);
     shape.positions = Positions::Learned;
     shape.position_rows = 1024;
     shape.tied = true;
@@ -24,26 +29,12 @@ inline Shape gpt2() {
 }
 
 /// GPT-3 2.7B as the search takes it: 32 heads of 80, an odd vocabulary.
-inline Shape gpt3() {
-    Shape shape;
-    shape.hidden = 2560;
-    shape.layers = 32;
-    shape.heads = shape.kv_heads = 32;
-    shape.head_dim = 80;
-    shape.ffn = 10240;
-    shape.vocab = 50257;
-    return shape;
-}
+inline Shape gpt3() { return gpt_of(2560, 32, 32, 50257); }
 
 inline Shape deepseek_v2_lite() {
-    Shape shape;
-    shape.hidden = 2048;
-    shape.layers = 27;
-    shape.heads = 16;
-    shape.kv_heads = 16;
+    Shape shape = gpt_of(2048, 27, 16, 102400);
     shape.head_dim = 192;
     shape.ffn = 10944;
-    shape.vocab = 102400;
     shape.mlp = MlpKind::Gated;
     shape.norms.kind = NormKind::Rms;
     shape.experts = Experts{.count = 64, .active = 6, .ffn = 1408, .shared_ffn = 2816, .dense_layers = 1};
