@@ -2,9 +2,9 @@
 #include "cli/arguments.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
+#include "quantity/number.h"
 #include "quantity/suggest.h"
 
 namespace tilewright::cli {
@@ -127,12 +127,7 @@ std::vector<std::string> split(std::string_view text, char separator) {
     return parts;
 }
 
-std::optional<std::int64_t> parse_count(std::string_view text) {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return value;
-}
+std::optional<std::int64_t> parse_count(std::string_view text) { return number_in<std::int64_t>(text); }
 
 std::optional<std::int64_t> parse_length(std::string_view text) {
     std::int64_t unit = 1;
@@ -145,10 +140,8 @@ std::optional<std::int64_t> parse_length(std::string_view text) {
 }
 
 std::optional<double> parse_real(std::string_view text) {
-    double value = 0.0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
-    return value;
+    const auto value = number_in<double>(text);
+    return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 std::optional<std::string> Arguments::text(std::string_view flag) const {

@@ -2,20 +2,15 @@
 #include "experiment/expression.h"
 
 #include <cctype>
-#include <charconv>
 #include <cstdint>
 
+#include "quantity/number.h"
 #include "tilewright/quantity.h"
 
 namespace tilewright {
 namespace {
 
-std::optional<std::int64_t> whole(std::string_view text) {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return value;
-}
+std::optional<std::int64_t> whole(std::string_view text) { return number_in<std::int64_t>(text); }
 
 class Expression {
 public:

@@ -1,19 +1,14 @@
 // From prices or samples of points to the values of a figure.
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 
+#include "quantity/number.h"
 #include "tilewright/figure.h"
 
 namespace tilewright {
 
-std::optional<double> number_of(std::string_view label) {
-    double value = 0.0;
-    const auto [end, error] = std::from_chars(label.data(), label.data() + label.size(), value);
-    if (error != std::errc() || end != label.data() + label.size()) return std::nullopt;
-    return value;
-}
+std::optional<double> number_of(std::string_view label) { return number_in<double>(label); }
 
 namespace {
 

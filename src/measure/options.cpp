@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "measure/benches.h"
 #include "measure/case.h"
 #include "measure/generate.h"
+#include "quantity/number.h"
 
 namespace tilewright::measure {
 namespace {
@@ -14,12 +14,8 @@ namespace {
 constexpr std::size_t most_values = 1000000;
 
 std::optional<std::int64_t> number(std::string_view text) {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || value < 0 || value > (std::int64_t{1} << 40)) {
-        return std::nullopt;
-    }
-    return value;
+    const auto value = number_in<std::int64_t>(text);
+    return value && *value >= 0 && *value <= (std::int64_t{1} << 40) ? value : std::nullopt;
 }
 
 /// "4..64:4" or "1..64*2"; false when it is no range.
@@ -39,16 +35,30 @@ bool append_range(std::string_view item, std::vector<std::string>& out) {
     return true;
 }
 
-using Problem_ = std::optional<Problem>;
+/// What is wrong with the value of a flag.
+using Fault = std::optional<Problem>;
 
-template <class T>
-Problem_ set_number(T& target, const std::string& text, const std::string& flag) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), target);
-    if (error == std::errc() && end == text.data() + text.size() && target >= T{}) return std::nullopt;
-    return Problem{flag, 0, "'" + text + "' is no number", ""};
+template <auto Field>
+Fault set_text(Options& options, const std::string& text, const std::string&) {
+    options.*Field = text;
+    return std::nullopt;
 }
 
-Problem_ set_clocks(Options& options, const std::string& text, const std::string& flag) {
+template <auto Field>
+Fault set_switch(Options& options, const std::string&, const std::string&) {
+    options.*Field = true;
+    return std::nullopt;
+}
+
+template <class T, auto Field>
+Fault set_number(Options& options, const std::string& text, const std::string& flag) {
+    const auto value = number_in<T>(text);
+    if (!value || *value < T{}) return Problem{flag, 0, "'" + text + "' is no number", ""};
+    options.*Field = *value;
+    return std::nullopt;
+}
+
+Fault set_clocks(Options& options, const std::string& text, const std::string& flag) {
     const auto words = parse_list(text, flag);
     if (!words) return words.problems().front();
     options.clocks.clear();
@@ -60,14 +70,14 @@ Problem_ set_clocks(Options& options, const std::string& text, const std::string
     return std::nullopt;
 }
 
-Problem_ set_budget(Options& options, const std::string& text, const std::string& flag) {
+Fault set_budget(Options& options, const std::string& text, const std::string& flag) {
     const auto seconds = parse_duration(text, flag);
     if (!seconds) return seconds.problems().front();
     options.budget_s = *seconds;
     return std::nullopt;
 }
 
-Problem_ set_fake(Options& options, const std::string& text, const std::string& flag) {
+Fault set_fake(Options& options, const std::string& text, const std::string& flag) {
     options.fake = text;
     if (find_fake(text) != nullptr) return std::nullopt;
     return Problem{flag, 0, "'" + text + "' is no fake GPU", "use large or small"};
@@ -77,35 +87,26 @@ struct Flag {
     std::string_view name;
     std::string_view value;  ///< what stands for its value in the help; empty when it takes none
     std::string_view help;
-    Problem_ (*set)(Options&, const std::string& text, const std::string& flag);
+    Fault (*set)(Options&, const std::string& text, const std::string& flag);
 };
 
 constexpr std::array flags = {
-    Flag{"--from", "FILE", "take the ops from a CSV file with a column for each dimension",
-         [](Options& o, const std::string& t, const std::string&) { return o.from = t, Problem_(); }},
+    Flag{"--from", "FILE", "take the ops from a CSV file with a column for each dimension", set_text<&Options::from>},
     Flag{"--out", "FILE", "append samples to FILE and leave out those it has; '-' is standard output",
-         [](Options& o, const std::string& t, const std::string&) { return o.out = t, Problem_(); }},
+         set_text<&Options::out>},
     Flag{"--clock", "MODES", "quick (default), sustained, burst, or several with commas", set_clocks},
     Flag{"--budget", "TIME", "stop after 90s, 10m or 1h", set_budget},
-    Flag{"--shuffle", "SEED", "measure in a random order",
-         [](Options& o, const std::string& t, const std::string& f) { return set_number(o.shuffle.emplace(), t, f); }},
-    Flag{"--retry", "", "measure again what failed in an earlier run of --out",
-         [](Options& o, const std::string&, const std::string&) { return o.retry = true, Problem_(); }},
-    Flag{"--memory", "GIB", "device memory to take",
-         [](Options& o, const std::string& t, const std::string& f) { return set_number(o.arena_gib, t, f); }},
-    Flag{"--plan", "", "print how many samples and how long, and stop",
-         [](Options& o, const std::string&, const std::string&) { return o.plan = true, Problem_(); }},
+    Flag{"--shuffle", "SEED", "measure in a random order", set_number<std::uint64_t, &Options::shuffle>},
+    Flag{"--retry", "", "measure again what failed in an earlier run of --out", set_switch<&Options::retry>},
+    Flag{"--memory", "GIB", "device memory to take", set_number<double, &Options::arena_gib>},
+    Flag{"--plan", "", "print how many samples and how long, and stop", set_switch<&Options::plan>},
     Flag{"--check", "", "compare results with double precision on the CPU instead of timing; small sizes only",
-         [](Options& o, const std::string&, const std::string&) { return o.check = true, Problem_(); }},
+         set_switch<&Options::check>},
     Flag{"--fake", "large|small", "an invented GPU instead of a real one: what it takes follows a law", set_fake},
-    Flag{"--set", "NAME", "generate: which set of shapes",
-         [](Options& o, const std::string& t, const std::string&) { return o.set = t, Problem_(); }},
-    Flag{"--count", "N", "generate: how many",
-         [](Options& o, const std::string& t, const std::string& f) { return set_number(o.count, t, f); }},
-    Flag{"--seed", "N", "generate: seed of the drawing",
-         [](Options& o, const std::string& t, const std::string& f) { return set_number(o.seed, t, f); }},
-    Flag{"--help", "", "print this",
-         [](Options& o, const std::string&, const std::string&) { return o.help = true, Problem_(); }},
+    Flag{"--set", "NAME", "generate: which set of shapes", set_text<&Options::set>},
+    Flag{"--count", "N", "generate: how many", set_number<std::int64_t, &Options::count>},
+    Flag{"--seed", "N", "generate: seed of the drawing", set_number<std::uint64_t, &Options::seed>},
+    Flag{"--help", "", "print this", set_switch<&Options::help>},
 };
 
 const Flag* find_flag(std::string_view name) {

@@ -1,8 +1,9 @@
 // The first launcher whose variables name more than one rank is believed.
 #include "measure/ranks.h"
 
-#include <charconv>
 #include <cstdlib>
+
+#include "quantity/number.h"
 
 namespace tilewright::measure {
 namespace {
@@ -23,11 +24,8 @@ constexpr Launcher launchers[] = {
 };
 
 std::optional<int> number(const std::optional<std::string>& text) {
-    int value = 0;
-    if (!text) return std::nullopt;
-    const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), value);
-    if (error != std::errc() || end != text->data() + text->size() || value < 0) return std::nullopt;
-    return value;
+    const auto value = number_in<int>(text.value_or(""));
+    return value && *value >= 0 ? value : std::nullopt;
 }
 
 }  // namespace

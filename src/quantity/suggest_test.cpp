@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "quantity/number.h"
+
 namespace tilewright {
 namespace {
 
@@ -30,6 +32,20 @@ TEST(Suggest, NearestFirstAndNothingFarAway) {
     EXPECT_EQ(did_you_mean("zzzz", known), "");
     EXPECT_EQ(did_you_mean("gtp2", known), "did you mean gpt2?");
     EXPECT_EQ(join_or({"a", "b", "c"}), "a, b or c");
+}
+
+TEST(NumberIn, IsTheWholeTextOrNothing) {
+    EXPECT_EQ(number_in<std::int64_t>("-12"), -12);
+    EXPECT_EQ(number_in<double>("2.5e3"), 2500.0);
+    for (const char* text : {"", " 1", "1 ", "1x", "x", "99999999999999999999"}) {
+        EXPECT_FALSE(number_in<std::int64_t>(text)) << text;
+    }
+}
+
+TEST(Joined, PutsWordsBetweenTexts) {
+    EXPECT_EQ(joined(std::vector<std::string>{}), "");
+    EXPECT_EQ(joined(std::vector<const char*>{"a"}), "a");
+    EXPECT_EQ(joined(std::vector<std::string_view>{"a", "b"}, "|"), "a|b");
 }
 
 }  // namespace
