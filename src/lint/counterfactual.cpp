@@ -84,12 +84,16 @@ Seconds highest_cost(const std::vector<Verdict>& verdicts) {
 
 }  // namespace
 
+Changed changed_by(const LintInput& input, const Fix& fix) {
+    Changed changed{input.shape, input.workload};
+    apply(fix, changed.shape, changed.workload);
+    return changed;
+}
+
 std::optional<Trial> attempt(const LintInput& input, std::string_view dimension, std::int64_t value) {
     if (input.step.ops.empty()) return std::nullopt;
     Trial trial{.change = {std::string(dimension), value_of(input, dimension), value, {}}, .step = {}};
-    Shape shape = input.shape;
-    Workload workload = input.workload;
-    apply(trial.change, shape, workload);
+    const auto [shape, workload] = changed_by(input, trial.change);
     if (!validate(shape).empty() || !validate(workload).empty() || !validate(shape, workload).empty()) {
         return std::nullopt;
     }
@@ -103,17 +107,12 @@ std::optional<Trial> attempt(const LintInput& input, std::string_view dimension,
 }
 
 bool fits(const LintInput& input, const Fix& fix) {
-    Shape shape = input.shape;
-    Workload workload = input.workload;
-    apply(fix, shape, workload);
+    const auto [shape, workload] = changed_by(input, fix);
     return memory(shape, workload, input.pricer).total <= room(input.pricer.device());
 }
 
 std::int64_t parameter_change(const LintInput& input, const Fix& fix) {
-    Shape shape = input.shape;
-    Workload workload = input.workload;
-    apply(fix, shape, workload);
-    return count_parameters(shape).total - count_parameters(input.shape).total;
+    return count_parameters(changed_by(input, fix).shape).total - count_parameters(input.shape).total;
 }
 
 std::vector<Trial> attempt_head_sizes(const LintInput& input) {

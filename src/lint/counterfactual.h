@@ -15,6 +15,13 @@ namespace tilewright::checks {
 
 using Findings = std::vector<Finding>;
 
+/// Shape and workload as a fix would have them.
+struct Changed {
+    Shape shape;
+    Workload workload;
+};
+Changed changed_by(const LintInput& input, const Fix& fix);
+
 /// The step as it would be with one dimension changed.
 struct Trial {
     Fix change;

@@ -25,9 +25,7 @@ struct Division {
 };
 
 bool divides(const LintInput& input, const Division& division, const Fix& fix) {
-    Shape shape = input.shape;
-    Workload workload = input.workload;
-    apply(fix, shape, workload);
+    const auto [shape, workload] = changed_by(input, fix);
     if (!validate(shape).empty() || !validate(workload).empty()) return false;
     const LintInput changed{shape, workload, input.pricer, input.step, input.floor};
     return value_of(changed, division.dimension) % value_of(changed, division.divisor) == 0;

@@ -14,9 +14,7 @@ std::string gibibytes(Bytes bytes) {
 
 /// The change to `to`, where it can run and fits.
 bool helps(const LintInput& input, const Fix& fix) {
-    Shape shape = input.shape;
-    Workload workload = input.workload;
-    apply(fix, shape, workload);
+    const auto [shape, workload] = changed_by(input, fix);
     return validate(workload).empty() && validate(shape, workload).empty() && fits(input, fix);
 }
 

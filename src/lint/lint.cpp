@@ -225,9 +225,7 @@ std::vector<Finding> lint(const LintInput& input, LintOptions options) {
     for (Finding& finding : findings) {
         std::erase_if(finding.fixes, [&](const Fix& fix) {
             if (harms(finding, fix)) return true;
-            Shape shape = input.shape;
-            Workload workload = input.workload;
-            apply(fix, shape, workload);
+            const auto [shape, workload] = checks::changed_by(input, fix);
             const GraphCost step = step_of(shape, workload, input.pricer);
             const Checked after{step, check_all({shape, workload, input.pricer, step}, options)};
             if (!better(finding, fix, untried, after)) return true;
