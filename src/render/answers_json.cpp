@@ -228,6 +228,28 @@ void write_traits(JsonWriter& json, const RuntimeTraits& traits) {
     json.end();
 }
 
+void write_host(JsonWriter& json, const HostCosts& host) {
+    json.key("host").object();
+    json.field("forward_s", host.forward.value).field("forward_view_s", host.forward_view.value);
+    json.field("backward_s", host.backward.value).field("backward_view_s", host.backward_view.value);
+    json.field("update_tensor_s", host.update_tensor.value).field("step_s", host.step.value);
+    json.field("prompt_s", host.prompt.value).field("token_s", host.token.value).field("spread", host.spread).end();
+}
+
+void write_engine(JsonWriter& json, const Engine& engine) {
+    json.key("engine").object().field("memory_share", engine.memory_share);
+    json.field("free_share", engine.free_share).field("block_tokens", engine.block);
+    json.field("max_batch", engine.max_batch).field("chunk_tokens", engine.chunk);
+    json.field("sizes_steps", engine.sizes_steps).field("windows", engine.windows);
+    json.field("expert_launches", engine.expert_launches).field("gathers_tokens", engine.gathers_tokens);
+    json.field("own_fp8", engine.own_fp8).field("own_requests", engine.own_requests);
+    json.field("widens_cache", engine.widens_cache).field("own_sums", name_of(engine.own_sums));
+    json.field("decode_group", engine.decode_group).field("turns_beyond", engine.turns_beyond);
+    json.field("pads_batches", engine.pads_batches).field("prompt_step_s", engine.prompt_step.value);
+    json.field("step_s", engine.step.value).field("sequence_s", engine.sequence.value);
+    json.field("spread", engine.spread).end();
+}
+
 }  // namespace
 
 std::string runtimes_json(const std::vector<ListedRuntime>& runtimes) {
@@ -236,30 +258,10 @@ std::string runtimes_json(const std::vector<ListedRuntime>& runtimes) {
     for (const auto& [runtime, origin] : runtimes) {
         json.object().field("name", runtime.name).field("title", runtime.title).field("version", runtime.version);
         json.field("source", runtime.source).field("rests_on", runtime.rests_on).field("origin", origin);
-        const HostCosts& host = runtime.host;
-        json.key("host").object();
-        json.field("forward_s", host.forward.value).field("forward_view_s", host.forward_view.value);
-        json.field("backward_s", host.backward.value).field("backward_view_s", host.backward_view.value);
-        json.field("update_tensor_s", host.update_tensor.value).field("step_s", host.step.value);
-        json.field("prompt_s", host.prompt.value).field("token_s", host.token.value).field("spread", host.spread).end();
+        write_host(json, runtime.host);
         json.key("memory").object().field("context_bytes", runtime.memory.context.value);
         json.field("workspace_bytes", runtime.memory.workspace.value).field("slack", runtime.memory.slack).end();
-        if (const std::optional<Engine>& engine = runtime.engine) {
-            json.key("engine").object().field("memory_share", engine->memory_share);
-            json.field("free_share", engine->free_share).field("block_tokens", engine->block);
-            json.field("max_batch", engine->max_batch).field("chunk_tokens", engine->chunk);
-            json.field("sizes_steps", engine->sizes_steps).field("windows", engine->windows);
-            json.field("expert_launches", engine->expert_launches).field("gathers_tokens", engine->gathers_tokens);
-            json.field("own_fp8", engine->own_fp8)
-                .field("own_requests", engine->own_requests)
-                .field("widens_cache", engine->widens_cache)
-                .field("own_sums", name_of(engine->own_sums))
-                .field("decode_group", engine->decode_group)
-                .field("turns_beyond", engine->turns_beyond);
-            json.field("pads_batches", engine->pads_batches).field("prompt_step_s", engine->prompt_step.value);
-            json.field("step_s", engine->step.value).field("sequence_s", engine->sequence.value);
-            json.field("spread", engine->spread).end();
-        }
+        if (runtime.engine) write_engine(json, *runtime.engine);
         json.key("lowering").object();
         write_traits(json, runtime.traits);
         json.end().key("families").object();

@@ -114,6 +114,31 @@ std::string by_bytes_text(const CapturePrediction& prediction) {
                        joined(prediction.by_bytes));
 }
 
+void write_capture(JsonWriter& json, const Capture& capture) {
+    json.key("capture").object().field("program", capture.program).field("phase", capture.phase);
+    json.field("batch", capture.batch).field("seq", capture.seq).field("master", capture.master);
+    json.field("parameters", capture.parameters).field("recorded_with", capture.recorded_with);
+    write_texts(json, "versions", capture.versions);
+    write_texts(json, "notes", capture.notes);
+    json.end();
+}
+
+/// Modules and kernels.
+void write_parts(JsonWriter& json, const CapturePrediction& prediction) {
+    json.key("modules").array();
+    for (const CapturedModule& module : prediction.modules) {
+        json.object().field("path", module.path).field("calls", module.calls);
+        json.field("forward_s", module.forward.value).field("backward_s", module.backward.value).end();
+    }
+    json.end().key("kernels").array();
+    for (const auto& [priced, by_bytes] : prediction.kernels) {
+        json.object();
+        write_kernel(json, priced);
+        json.field("by_bytes", by_bytes).end();
+    }
+    json.end();
+}
+
 }  // namespace
 
 std::string captured_text(const CapturePrediction& prediction, bool all, const Style& style) {
@@ -143,19 +168,13 @@ std::string captured_text(const CapturePrediction& prediction, bool all, const S
 }
 
 std::string captured_json(const CapturePrediction& prediction) {
-    const Capture& capture = *prediction.capture;
     const Timeline& timeline = prediction.timeline;
     JsonWriter json;
     json.object().field("schema", "tilewright.predict/2");
     json.key("device").object();
     write_device(json, prediction.device);
     json.end();
-    json.key("capture").object().field("program", capture.program).field("phase", capture.phase);
-    json.field("batch", capture.batch).field("seq", capture.seq).field("master", capture.master);
-    json.field("parameters", capture.parameters).field("recorded_with", capture.recorded_with);
-    write_texts(json, "versions", capture.versions);
-    write_texts(json, "notes", capture.notes);
-    json.end();
+    write_capture(json, *prediction.capture);
     json.field("evidence", name_of(prediction.evidence)).field("profile", prediction.profile_source);
     json.field("time_s", timeline.time.value)
         .field("low_s", prediction.low.value)
@@ -168,19 +187,7 @@ std::string captured_json(const CapturePrediction& prediction) {
     json.field("mfu", prediction.mfu).field("fits", prediction.fits);
     write_memory(json, prediction.memory, prediction.device);
     json.field("launches", prediction.launches).field("views", prediction.views);
-    json.key("modules").array();
-    for (const CapturedModule& module : prediction.modules) {
-        json.object().field("path", module.path).field("calls", module.calls);
-        json.field("forward_s", module.forward.value).field("backward_s", module.backward.value).end();
-    }
-    json.end();
-    json.key("kernels").array();
-    for (const auto& [priced, by_bytes] : prediction.kernels) {
-        json.object();
-        write_kernel(json, priced);
-        json.field("by_bytes", by_bytes).end();
-    }
-    json.end();
+    write_parts(json, prediction);
     write_texts(json, "by_bytes", prediction.by_bytes);
     write_texts(json, "used", prediction.used);
     return json.end().take();

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <map>
 
 #include "render/report.h"
 #include "render/units.h"
@@ -112,6 +114,32 @@ std::optional<double> lowest_shown(const Sweep& sweep) {
     return std::floor(0.1 * high->rate.value / 1e12) * 9.0;
 }
 
+/// The components of a step, those that take most of it first.
+std::vector<Component> by_share(const Roofline& roofline) {
+    std::map<Component, double> shares;
+    for (const RooflinePoint& point : roofline.points) shares[point.component] += point.share;
+    std::vector<Component> parts;
+    for (const auto& [component, share] : shares) {
+        if (share > 0) parts.push_back(component);
+    }
+    std::ranges::stable_sort(parts, std::greater{}, [&](Component component) { return shares[component]; });
+    return parts;
+}
+
+Series kernels_of(const Roofline& roofline, Component component) {
+    Series series{std::string(name_of(component)), Mark::Points};
+    for (const RooflinePoint& point : roofline.points) {
+        if (point.component != component) continue;
+        series.x.push_back(point.intensity);
+        series.y.push_back(point.rate.value / 1e12);
+        series.notes.push_back(fmt::format(
+            "{}: {}{}\n{} FLOP per byte, {} of the step\n{} ({}), bound by {}", point.kernel, rate_text(point.rate),
+            point.counted ? "" : " (one operation an element)", digits3(point.intensity), percent_text(point.share),
+            time_text(point.cost.time), interval_text(point.cost.low, point.cost.high), name_of(point.cost.bound)));
+    }
+    return series;
+}
+
 }  // namespace
 
 Chart time_chart(const Comparison& comparison) {
@@ -190,44 +218,23 @@ Chart roofline_chart(const Roofline& roofline, const std::string& device) {
                 fmt::format("{} kernels of a step on {}.", roofline.points.size(), device)};
     chart.x = {"arithmetic intensity (FLOP per byte moved)", true};
     chart.y = {"rate (TFLOP/s)", true};
-    double least = 1.0;
-    double most = 1000.0;
-    std::vector<std::pair<double, Component>> parts;
-    for (const auto& [word, component] : names<Component>) {
-        double share = 0.0;
-        for (const RooflinePoint& point : roofline.points) {
-            if (point.component == component) share += point.share;
-            least = std::min(least, point.intensity);
-            most = std::max(most, point.intensity);
-        }
-        if (share > 0) parts.emplace_back(-share, component);
+    double least = 1.0, most = 1000.0;
+    for (const RooflinePoint& point : roofline.points) {
+        least = std::min(least, point.intensity);
+        most = std::max(most, point.intensity);
     }
-    std::stable_sort(parts.begin(), parts.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     const auto roof = [&](const char* name, FlopsPerSecond peak, BytesPerSecond bandwidth) {
         const double ridge = peak.value / bandwidth.value;
-        const auto under = [&](double x) { return std::min(peak.value, x * bandwidth.value) / 1e12; };
         Series line{fmt::format("{}: {}, {}", name, rate_text(peak), bandwidth_text(bandwidth)),
                     Mark::Line,
                     {least / 2, ridge, 2 * std::max(most, ridge)}};
-        for (const double x : line.x) line.y.push_back(under(x));
+        for (const double x : line.x) line.y.push_back(std::min(peak.value, x * bandwidth.value) / 1e12);
         line.quiet = true;
         return line;
     };
     chart.series = {roof("data sheet", roofline.peak, roofline.bandwidth),
                     roof("reached", roofline.reached_peak, roofline.reached_bandwidth)};
-    for (const auto& [share, component] : parts) {
-        Series series{std::string(name_of(component)), Mark::Points};
-        for (const RooflinePoint& point : roofline.points) {
-            if (point.component != component) continue;
-            series.x.push_back(point.intensity);
-            series.y.push_back(point.rate.value / 1e12);
-            series.notes.push_back(fmt::format(
-                "{}: {}{}\n{} FLOP per byte, {} of the step\n{} ({}), bound by {}", point.kernel, rate_text(point.rate),
-                point.counted ? "" : " (one operation an element)", digits3(point.intensity), percent_text(point.share),
-                time_text(point.cost.time), interval_text(point.cost.low, point.cost.high), name_of(point.cost.bound)));
-        }
-        chart.series.push_back(std::move(series));
-    }
+    for (const Component component : by_share(roofline)) chart.series.push_back(kernels_of(roofline, component));
     return chart;
 }
 
