@@ -231,6 +231,18 @@ TEST(Laws, MoreSequencesNeverTakeLess) {
     });
 }
 
+/// Neither more sequences nor longer ones take less; where a query has company, all tokens ask.
+template <class Work>
+void expect_more_of_both(const Pricer& pricer, const Work& before, std::int64_t more) {
+    Work batch = before, longer = before;
+    batch.batch += more;
+    longer.kv_len += more;
+    if (before.q_len > 1) longer.q_len = longer.kv_len;
+    const double time = pricer.price(before).time.value * 0.995;
+    RC_ASSERT(pricer.price(batch).time.value >= time);
+    RC_ASSERT(pricer.price(longer).time.value >= time);
+}
+
 /// What the laws of data/kernels leave over is learnt, and rises with each of these.
 TEST(Laws, MoreForAServingEnginesAttentionNeverTakesLess) {
     holds_everywhere([](const Pricer& pricer) {
@@ -243,14 +255,7 @@ TEST(Laws, MoreForAServingEnginesAttentionNeverTakesLess) {
         before.writes_cache = true;
         before.causal = true;
         if (before.q_len > 1) before.q_len = before.kv_len;
-        const auto more = *rc::gen::inRange<std::int64_t>(1, 50000);
-        Attention batch = before, longer = before;
-        batch.batch += more;
-        longer.kv_len += more;
-        if (before.q_len > 1) longer.q_len = longer.kv_len;
-        const double time = pricer.price(before).time.value * 0.995;
-        RC_ASSERT(pricer.price(batch).time.value >= time);
-        RC_ASSERT(pricer.price(longer).time.value >= time);
+        expect_more_of_both(pricer, before, *rc::gen::inRange<std::int64_t>(1, 50000));
     });
 }
 
@@ -282,14 +287,7 @@ TEST(Laws, MoreForLatentAttentionNeverTakesLess) {
         before.q_len = before.absorbed ? 1 : before.kv_len;
         before.head_dim = before.absorbed ? 576 : 192;
         before.v_dim = before.absorbed ? 512 : 128;
-        const auto more = *rc::gen::inRange<std::int64_t>(1, 40000);
-        LatentAttention batch = before, longer = before;
-        batch.batch += more;
-        longer.kv_len += more;
-        if (!before.absorbed) longer.q_len = longer.kv_len;
-        const double time = pricer.price(before).time.value * 0.995;
-        RC_ASSERT(pricer.price(batch).time.value >= time);
-        RC_ASSERT(pricer.price(longer).time.value >= time);
+        expect_more_of_both(pricer, before, *rc::gen::inRange<std::int64_t>(1, 40000));
     });
 }
 

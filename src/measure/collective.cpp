@@ -105,17 +105,12 @@ public:
     }
 
     Sample measure(const Job& job) override {
-        Sample sample;
-        sample.op = job.what.op;
-        sample.sizes = job.what.sizes;
+        Sample sample = untimed(job, *this);
         for (auto& [name, value] : sample.sizes) {
             if (name == "ranks") value = std::to_string(ranks_);
         }
         if (stride_ > 1) sample.sizes.emplace_back("stride", std::to_string(stride_));
-        sample.tags = job.what.tags;
-        sample.device = name_;
         sample.clock = ClockMode::Quick;
-        sample.run = run_.id;
         sample.bytes = static_cast<double>(job.what.integer("bytes"));
         const Outcome<TimeStatistics> timed = time(job.what);
         if (timed) {

@@ -92,13 +92,7 @@ Outcome<Timing> CudaBench::time(const Job& job) {
 }
 
 Sample CudaBench::measure(const Job& job) {
-    Sample sample;
-    sample.op = job.what.op;
-    sample.sizes = job.what.sizes;
-    sample.tags = job.what.tags;
-    sample.clock = job.clock;
-    sample.device = device();
-    sample.run = run_.id;
+    Sample sample = untimed(job, *this);
     const Outcome<Timing> timing = time(job);
     record(timing, sample);
     if (op_ != nullptr && made_of_ == job.what) {

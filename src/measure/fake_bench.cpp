@@ -52,16 +52,10 @@ public:
     double now_s() const override { return now_s_; }
 
     Sample measure(const Job& job) override {
-        Sample sample;
-        sample.op = job.what.op;
-        sample.sizes = job.what.sizes;
+        Sample sample = untimed(job, *this);
         for (auto& [name, value] : sample.sizes) {
             if (sample.op == "collective" && name == "ranks") value = std::to_string(ranks_);
         }
-        sample.tags = job.what.tags;
-        sample.clock = job.clock;
-        sample.device = name_;
-        sample.run = run_.id;
         now_s_ += job.clock == ClockMode::Quick ? 0.015 : job.clock == ClockMode::Sustained ? 0.3 : 0.08;
         const auto described = decode(*find_op_kind(job.what.op), sample.sizes, {job.what.op});
         if (!described) {

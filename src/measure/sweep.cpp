@@ -92,15 +92,6 @@ void append_jobs(std::vector<Job>& jobs, const Case& what, const std::vector<Clo
     for (const ClockMode clock : clocks) jobs.push_back({what, clock});
 }
 
-Sample keyed(const Job& job, const std::string& device) {
-    Sample sample;
-    sample.op = job.what.op;
-    sample.sizes = job.what.sizes;
-    sample.clock = job.clock;
-    sample.device = device;
-    return sample;
-}
-
 struct Cube {
     const char* m;
     const char* n;
@@ -190,12 +181,23 @@ std::string plan_text(const std::vector<Job>& jobs) {
     return text;
 }
 
+Sample untimed(const Job& job, const Bench& bench) {
+    Sample sample;
+    sample.op = job.what.op;
+    sample.sizes = job.what.sizes;
+    sample.tags = job.what.tags;
+    sample.clock = job.clock;
+    sample.device = bench.device();
+    sample.run = bench.run().id;
+    return sample;
+}
+
 SweepResult run_sweep(const std::vector<Job>& jobs, Bench& bench, Journal& journal, const SweepControl& control) {
     SweepResult result;
     const double start = bench.now_s();
     for (std::size_t i = 0; i < jobs.size(); ++i) {
         result.left = jobs.size() - i;
-        if (journal.has(key(keyed(jobs[i], bench.device())))) {
+        if (journal.has(key(untimed(jobs[i], bench)))) {
             ++result.skipped;
             continue;
         }

@@ -46,6 +46,9 @@ public:
     virtual Outcome<double> check(const Case&) { return unsupported("no reference for this op"); }
 };
 
+/// The sample of a job before it is timed.
+Sample untimed(const Job& job, const Bench& bench);
+
 enum class SweepEnd { Finished, Budget, Interrupted, DeviceLost, DiskFull };
 
 struct SweepResult {

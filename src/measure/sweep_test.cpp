@@ -25,12 +25,7 @@ public:
     Sample measure(const Job& job) override {
         ++runs;
         now += 1.0;
-        Sample sample;
-        sample.op = job.what.op;
-        sample.sizes = job.what.sizes;
-        sample.tags = job.what.tags;
-        sample.clock = job.clock;
-        sample.device = name;
+        Sample sample = untimed(job, *this);
         sample.status = runs == lost_at ? SampleStatus::Failed : SampleStatus::Ok;
         return sample;
     }
