@@ -110,7 +110,7 @@ Walk walk_on(std::size_t) {
     };
 }
 
-Progress::Progress(std::string unit, bool) : unit_(std::move(unit)), visible_(false) {}
+Progress::Progress(std::string unit, Stdout) : unit_(std::move(unit)), visible_(false) {}
 Progress::~Progress() = default;
 void Progress::step() {}
 

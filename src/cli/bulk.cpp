@@ -84,12 +84,12 @@ public:
 
     PriceRow price;
     bool keep_going = false;
-    bool to_file = false;
+    Stdout results = Stdout::InUse;
 
     Result<int> run(const read::CsvTable& table) {
         warn_of_taken_columns(table);
         write(std::string(table.header) + "," + std::string(added_));
-        Progress progress("rows", to_file);
+        Progress progress("rows", results);
         for (std::size_t i = 0; i < table.rows.size() && problems_.empty() && !interrupted(); ++i) {
             price_row(table, table.rows[i]);
             progress.step();
@@ -290,7 +290,7 @@ Result<int> predict_in_bulk(const Arguments& arguments, Session& session) {
     if (!opened) return opened.problems();
     Bulk bulk(kind != nullptr ? kind->added : serving_added, session, std::move(*opened));
     bulk.keep_going = arguments.has("--keep-going");
-    bulk.to_file = output != "-";
+    if (output != "-") bulk.results = Stdout::Silent;
     const Result<std::string> bytes = read_whole(input, read::max_csv_bytes);
     if (!bytes) return bytes.problems();
     remember_interrupts();

@@ -58,7 +58,7 @@ Result<int> predict_captured(const Arguments& arguments, Session& session) {
     }
     const CapturePrediction prediction = predict(question);
     say(session, prediction, render::captured_json, [&](const CapturePrediction& shown, const render::Style& style) {
-        return render::captured_text(shown, arguments.has("--why"), style);
+        return render::captured_text(shown, arguments.has("--why") ? SIZE_MAX : render::usually_listed, style);
     });
     return exit_fine;
 }

@@ -11,9 +11,9 @@ namespace tilewright::cli {
 
 using std::chrono::steady_clock;
 
-Progress::Progress(std::string unit, bool allowed)
+Progress::Progress(std::string unit, Stdout results)
     : unit_(std::move(unit)),
-      visible_(isatty(STDERR_FILENO) == 1 && (allowed || isatty(STDOUT_FILENO) != 1)),
+      visible_(isatty(STDERR_FILENO) == 1 && (results == Stdout::Silent || isatty(STDOUT_FILENO) != 1)),
       start_(steady_clock::now()),
       last_(start_) {}
 

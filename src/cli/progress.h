@@ -7,11 +7,13 @@
 
 namespace tilewright::cli {
 
+/// Whether results are written while the work lasts; on a terminal the line would stand among them.
+enum class Stdout { Silent, InUse };
+
 class Progress {
 public:
-    /// `unit` is what is counted. Nothing is shown when stderr is no terminal, or when `allowed` is false and stdout is
-    /// one, where the line would stand among the results.
-    Progress(std::string unit, bool allowed);
+    /// `unit` is what is counted. Nothing is shown when stderr is no terminal, or stdout is one and in use.
+    explicit Progress(std::string unit, Stdout results = Stdout::Silent);
     ~Progress();
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;

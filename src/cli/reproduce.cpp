@@ -194,7 +194,7 @@ Problems write_gallery(const std::string& folder, const std::vector<Sample>& sam
         if (!found) return found.problems();
         settings.push_back({named(*found, found->device.name), {}, samples, {}, {}});
     }
-    Progress progress("experiments", true);
+    Progress progress("experiments");
     std::vector<render::GalleryEntry> entries;
     for (const Experiment& experiment : read::all_experiments()) {
         render::GalleryEntry& entry = entries.emplace_back();

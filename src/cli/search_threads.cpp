@@ -36,7 +36,7 @@ public:
 
     /// Shows progress until that many threads are done.
     void wait(std::size_t threads) {
-        Progress progress("shapes", true);
+        Progress progress("shapes");
         const double total = search_.size_bound();
         std::unique_lock lock(mutex_);
         while (!done_.wait_for(lock, std::chrono::milliseconds(200), [&] { return finished_ == threads; })) {

@@ -28,8 +28,9 @@ std::string compare_json(const Comparison& comparison);
 std::string gpus_text(const GpuComparison& comparison, const Style& style);
 std::string gpus_json(const GpuComparison& comparison);
 
-/// `all`: every module and kernel, not only the slowest.
-std::string captured_text(const CapturePrediction& prediction, bool all, const Style& style);
+/// With the `most` modules and kernels that take longest.
+inline constexpr std::size_t usually_listed = 12;
+std::string captured_text(const CapturePrediction& prediction, std::size_t most, const Style& style);
 std::string captured_json(const CapturePrediction& prediction);
 
 std::string lint_text(const Lint& lint, const Style& style);

@@ -13,8 +13,6 @@
 namespace tilewright::render {
 namespace {
 
-constexpr std::size_t listed = 12;  ///< modules and kernels of a text that is not asked for all
-
 std::string phase_text(const Capture& capture) {
     std::string text = capture.phase.empty() ? "step" : capture.phase;
     if (capture.batch < 1) return text;
@@ -25,7 +23,7 @@ std::string phase_text(const Capture& capture) {
 
 std::string module_text(const std::string& path) { return path.empty() ? "(program)" : path; }
 
-void append_modules(std::string& out, const CapturePrediction& prediction, bool all, const Style& style) {
+void append_modules(std::string& out, const CapturePrediction& prediction, std::size_t most, const Style& style) {
     Table table({{"module", Align::Left, true},
                  {"calls", Align::Right},
                  {"forward", Align::Right},
@@ -35,7 +33,7 @@ void append_modules(std::string& out, const CapturePrediction& prediction, bool 
     CapturedModule rest{"others", {}, {}, 0};
     for (std::size_t i = 0; i < prediction.modules.size(); ++i) {
         const CapturedModule& module = prediction.modules[i];
-        if (!all && i >= listed) {
+        if (i >= most) {
             rest.forward += module.forward;
             rest.backward += module.backward;
             rest.calls += module.calls;
@@ -52,14 +50,14 @@ void append_modules(std::string& out, const CapturePrediction& prediction, bool 
     out += "\n";
 }
 
-void append_kernels(std::string& out, const CapturePrediction& prediction, bool all, const Style& style) {
+void append_kernels(std::string& out, const CapturePrediction& prediction, std::size_t most, const Style& style) {
     Table table({{"kernel", Align::Left, true},
                  {"n", Align::Right},
                  {"size"},
                  {"each", Align::Right},
                  {"total", Align::Right},
                  {"bound"}});
-    for (std::size_t i = 0; i < prediction.kernels.size() && (all || i < listed); ++i) {
+    for (std::size_t i = 0; i < std::min(most, prediction.kernels.size()); ++i) {
         const auto& [priced, by_bytes] = prediction.kernels[i];
         table.row({kernel_text(priced.op), std::to_string(priced.op.count), size_text(priced.op),
                    time_text(priced.cost.time), time_text(priced.total),
@@ -141,7 +139,7 @@ void write_parts(JsonWriter& json, const CapturePrediction& prediction) {
 
 }  // namespace
 
-std::string captured_text(const CapturePrediction& prediction, bool all, const Style& style) {
+std::string captured_text(const CapturePrediction& prediction, std::size_t most, const Style& style) {
     const Capture& capture = *prediction.capture;
     std::string out;
     append_title(out,
@@ -153,8 +151,8 @@ std::string captured_text(const CapturePrediction& prediction, bool all, const S
                                  count_text(static_cast<double>(capture.parameters)), joined(capture.versions)),
                      2, style);
     out += "\n";
-    append_modules(out, prediction, all, style);
-    append_kernels(out, prediction, all, style);
+    append_modules(out, prediction, most, style);
+    append_kernels(out, prediction, most, style);
     append_totals(out, prediction, style);
     append_paragraph(
         out, "Evidence: " + evidence_text(prediction.evidence) + ". Profile: " + prediction.profile_source + ".", 2,
