@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -66,8 +67,7 @@ std::string shown(const Example& example, std::string_view code) {
     std::string text;
     for (const Finding& finding : lint(example.shape, example.workload, pricer)) {
         if (finding.code != code) continue;
-        const char* const severities[] = {"info", "warning", "error"};
-        text += std::string(code) + " " + severities[static_cast<int>(finding.severity)] + "\n";
+        text += std::string(code) + " " + std::string(name_of(finding.severity)) + "\n";
         for (const Fix& fix : finding.fixes) {
             text += fix.dimension + " " + std::to_string(fix.from) + " -> " + std::to_string(fix.to) + "\n";
         }
