@@ -203,18 +203,16 @@ case was timed on, whose hosts differ by up to a factor of 2.1. *Roofline* is ev
 """
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+def report(about, page, compared, parts, broken_bounds):
+    """A script of the command line: its flags, the parts that they ask for (a title and what makes the table of the rows), its exit code."""
+    parser = argparse.ArgumentParser(description=about.splitlines()[0])
     parser.add_argument("program", nargs="?", default=os.path.join(ROOT, "build", "release", "tilewright"))
-    parser.add_argument("--cases", action="store_true")
-    parser.add_argument("--kinds", action="store_true")
-    parser.add_argument("--page", action="store_true")
-    parser.add_argument("--check", action="store_true")
+    for flag in [table.__name__ for title, table in parts if title] + ["page", "check"]:
+        parser.add_argument("--" + flag, action="store_true")
     arguments = parser.parse_args()
     rows = list(compared(arguments.program))
-    parts = [("", summary), ("Cases", cases), ("GPU time by kind of kernel", kinds)]
     if arguments.page:
-        print(PAGE)
+        print(page)
     for title, table in parts:
         if arguments.page and title:
             print(f"## {title}\n")
@@ -226,4 +224,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report(__doc__, PAGE, compared, [("", summary), ("Cases", cases), ("GPU time by kind of kernel", kinds)], broken_bounds))

@@ -6,15 +6,13 @@
 Cases are predicted as bench/stopwatch_errors.py does. Allocated is against torch.cuda.max_memory_allocated, total against what the driver
 had given away in all (the allocator's peak reservation and the context). Classes that constants were fitted to and classes held out
 (bench/hf_models.py) are told apart. --page prints docs/accuracy/memory.md; --check exits 1 where a mean of allocated memory is over 5%."""
-import argparse
 import collections
-import os
 import sys
 import tempfile
 
-from capture_errors import show
+from capture_errors import report
 from hf_models import role
-from stopwatch_errors import ROOT, lines, predict, shape_file
+from stopwatch_errors import lines, predict, shape_file
 
 
 def compared(program):
@@ -66,7 +64,6 @@ Real classes of transformers 5.17 and the plain model of `bench/pytorch_model.py
 *Allocated* is `memory.allocated_bytes` against `torch.cuda.max_memory_allocated`. *Total* is `memory.total_bytes` against all that the driver had given away: the allocator's peak reservation and the context. Errors are means of absolute errors, and the worst.
 
 Cases ran one after another in a process. In prefill and decode the measured peaks contain a second workspace of 32 MiB from the training before, and what the plain model's allocator had reserved while the model was made counts in its total. [Memory](../clusters.md#memory) has the formulas.
-
 """
 JUDGED = ("huggingface", "pytorch")
 MOST = 0.05  # of allocated memory, in the mean of a group
@@ -81,25 +78,5 @@ def broken_bounds(rows):
             yield f"{runtime}, {phase}, {classes}: allocated memory is {sum(off) / len(off):.1%} off, more than {MOST:.0%}"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("program", nargs="?", default=os.path.join(ROOT, "build", "release", "tilewright"))
-    parser.add_argument("--cases", action="store_true")
-    parser.add_argument("--page", action="store_true")
-    parser.add_argument("--check", action="store_true")
-    arguments = parser.parse_args()
-    rows = list(compared(arguments.program))
-    if arguments.page:
-        print(PAGE, end="")
-    show(summary(rows), arguments.page)
-    if arguments.page:
-        print("## Cases\n")
-    if arguments.cases or arguments.page:
-        show(cases(rows), arguments.page)
-    broken = list(broken_bounds(rows)) if arguments.check else []
-    print("\n".join(broken), end="\n" if broken else "", file=sys.stderr)
-    return 1 if broken else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(report(__doc__, PAGE, compared, [("", summary), ("Cases", cases)], broken_bounds))
