@@ -59,7 +59,7 @@ struct Exchange {
     std::int64_t tokens = 0;   ///< of one GPU
     std::int64_t hidden = 0;
     std::int64_t active = 1;
-    std::int64_t experts = 0;
+    std::int64_t experts = 256;
     std::int64_t ranks = 1;
     std::int64_t stride = 1;    ///< GPUs between two ranks
     std::int64_t nodes = 0;     ///< 0: as the device's node size says

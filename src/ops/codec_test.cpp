@@ -88,6 +88,30 @@ TEST(Codec, ARowThatSaysLittleIsAsItsFallbacksSay) {
     }
 }
 
+/// A cell that any kind's required column takes.
+std::string plain(const Column& column) {
+    if (column.type == ColumnType::Word) return std::string(column.words.front());
+    return column.type == ColumnType::Flag ? "1" : "8";
+}
+
+TEST(Codec, AColumnLeftOutIsItsFallback) {
+    for (const OpKind& kind : op_kinds()) {
+        Fields row;
+        for (const Column& column : kind.columns) {
+            if (column.required()) row.emplace_back(column.name, plain(column));
+        }
+        const auto without = decode(kind, row, {});
+        ASSERT_TRUE(without.ok()) << kind.name << ": " << without.problems().front().what;
+        for (const Column& column : kind.columns) {
+            if (column.required() || column.fallback.find(' ') != std::string_view::npos) continue;
+            Fields with = row;
+            with.emplace_back(column.name, column.fallback);
+            const auto same = decode(kind, with, {});
+            EXPECT_TRUE(same.ok() && *same == *without) << kind.name << ": " << column.name;
+        }
+    }
+}
+
 TEST(Codec, AttentionOverAnEnginesCacheIsTheEnginesWhicheverKernelIsNamed) {
     const OpKind& kind = *find_op_kind("attention");
     const auto read = [&](const char* column, const char* value, const char* backend) {
