@@ -153,6 +153,25 @@ TEST(Predict, SaysWhetherItFits) {
     EXPECT_TRUE(predict(question).notes.empty());
 }
 
+/// A row of a bulk file is what the same step or layer is by itself, whoever shares it.
+TEST(Bulk, ARowOfAStackIsThePrediction) {
+    Question question = about(gpt2());
+    for (const RuntimeId runtime : {RuntimeId::PyTorch, RuntimeId::HuggingFace}) {
+        for (const std::int64_t tp : {1, 2}) {
+            question.workload.runtime = runtime;
+            question.workload.parallel.tp = tp;
+            for (const bool whole : {true, false}) {
+                const Described row{Stack{question.shape, question.workload, whole}};
+                const RowPrice priced = price_row(row, question.pricer());
+                const Prediction alone = predict(question, whole ? Scope::Model : Scope::Layer);
+                EXPECT_EQ(priced.cost.time, alone.time) << name_of(runtime) << tp << whole;
+                EXPECT_EQ(priced.cost.low, alone.low) << name_of(runtime) << tp << whole;
+                EXPECT_EQ(priced.cost.high, alone.high) << name_of(runtime) << tp << whole;
+            }
+        }
+    }
+}
+
 TEST(Serving, TheMostThroughputOfExpertsIsThatOfTheBetterSplit) {
     ServingCase asked{about(deepseek_v2_lite()), 512, 64, {}, {}, ServingMetric::OutputTokS};
     Workload& work = asked.question.workload;

@@ -1,5 +1,5 @@
 // Prices of bulk rows, whatever kind they are of.
-#include "tilewright/answer.h"
+#include "answer/priced.h"
 
 namespace tilewright {
 namespace {
@@ -27,11 +27,20 @@ RowPrice price_stack(const Described& row, const Pricer& pricer) {
     const OpGraph graph = lower(row);
     const GraphCost kernels = price(graph, pricer);
     RowPrice priced{kernels.sum, 0, total_flops(graph), {}};
-    if (whole) {
+    const auto takes = [&cost = priced.cost](Seconds time, Seconds low, Seconds high) {
+        cost.time = time;
+        cost.low = low;
+        cost.high = high;
+    };
+    if (!whole) {
+        const Interval within = interval_of(kernels.sum, traits_of(workload, shape.family));
+        takes(kernels.sum.time, kernels.sum.time * within.low, kernels.sum.time * within.high);
+    } else if (answer::is_split(workload)) {
+        const Step step = price_step(shape, workload, pricer);
+        takes(step.time, step.low, step.high);
+    } else {
         const StepTime step = step_time(kernels, shape, workload);
-        priced.cost.time = step.timeline.time;
-        priced.cost.low = step.low;
-        priced.cost.high = step.high;
+        takes(step.timeline.time, step.low, step.high);
     }
     const Size size = whole ? size_of(shape, workload, pricer) : size_of_layer(shape, workload, pricer);
     priced.params = size.params;
