@@ -170,8 +170,9 @@ Profile read_built_in(std::string_view name, const embedded::File& constants) {
     if (!file->residual.empty()) {
         const embedded::File* residual = find(embedded::profiles(), without_ending(file->residual));
         assert(residual != nullptr && "the residual that a built-in profile names is built in");
-        [[maybe_unused]] const Problems bad = read::add_residual(*file, residual->text, file->residual);
-        assert(bad.empty() && "the residual that a built-in profile names is readable and its own");
+        [[maybe_unused]] const Problems bad =
+            read::read_residual(file->profile, residual->text, file->residual, residual->trees);
+        assert(bad.empty() && "the residual that a built-in profile names is readable");
     }
     return std::move(file->profile);
 }

@@ -110,8 +110,8 @@ EngineBasis take(const FoundRow& found, Members&... members) {
 }
 
 /// Of a law whose constants are one device's, not a mean.
-Learnt learnt_of(const FoundRow& found, const std::string& law, const Knots& knots, std::size_t features) {
-    return found.one_device ? read::learnt_of(found.words[0], law, knots, features) : nullptr;
+Learnt learnt_of(const FoundRow& found, const std::string& law, const Knots& knots) {
+    return found.one_device ? read::learnt_of(found.words[0], law, knots) : nullptr;
 }
 
 constexpr std::size_t expert_constants = 17;  ///< before the two intervals
@@ -129,7 +129,7 @@ ExpertKernel expert_kernel(const FoundRow& found) {
                    k.efficiency, k.alone, k.tail, k.tile_us, k.bandwidth, k.unit_bandwidth, k.join, k.wide_bandwidth,
                    k.ragged, k.spilled);
     k.skewed = basis_of(found, expert_constants + 2);
-    k.learnt = learnt_of(found, "experts-" + found.words[1] + '-' + found.words[2], expert_knots, expert_feature_count);
+    k.learnt = learnt_of(found, "experts-" + found.words[1] + '-' + found.words[2], expert_knots);
     return k;
 }
 
@@ -174,12 +174,12 @@ void add_latent(EngineKernels& engines, const Device& device) {
         LatentContextKernel& c = engines.context[cache];
         c.basis =
             take(*context, c.step, c.fixed_us, c.token_ns, c.head_bytes, c.efficiency, c.tile_us, c.longest, c.join);
-        c.learnt = learnt_of(*context, "context-" + std::string(format), latent_knots, latent_feature_count);
+        c.learnt = learnt_of(*context, "context-" + std::string(format), latent_knots);
         const std::optional<FoundRow> decode = find_rows("decode", device, matches);
         LatentDecodeKernel& d = engines.decode[cache];
         d.basis = take(*decode, d.block, d.fixed_us, d.sequence_ns, d.head_ns, d.efficiency, d.bandwidth, d.chain_ns,
                        d.few_heads, d.split_us, d.split_keys, d.join, d.overlap);
-        d.learnt = learnt_of(*decode, "decode-" + std::string(format), latent_knots, latent_feature_count);
+        d.learnt = learnt_of(*decode, "decode-" + std::string(format), latent_knots);
     }
 }
 
@@ -192,7 +192,7 @@ void add_exchange(EngineKernels& engines, const Device& device) {
         ExchangeKernel& k = engines.exchange[which];
         k.basis = take(*found, k.fixed_us, k.width_ns, k.expert_ns, k.node_us, k.lane_gb_per_s, k.copy_ns,
                        k.token_copies, k.link, k.adapter, k.join);
-        k.learnt = learnt_of(*found, std::string(ops[which]), exchange_knots, exchange_feature_count);
+        k.learnt = learnt_of(*found, std::string(ops[which]), exchange_knots);
     }
 }
 

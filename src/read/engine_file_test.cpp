@@ -1,6 +1,12 @@
 // Tables of engines' kernels: a GPU's own rows, a relative's, or the mean.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "read/embedded.h"
+#include "read/tree_line.h"
 #include "tilewright/read.h"
 #include "tilewright/serving_kernels.h"
 
@@ -48,6 +54,37 @@ TEST(KernelsFile, LeavesAmpereSingleQueriesToTheProfile) {
     EXPECT_NE(decode("a100-80-sxm").learnt, nullptr) << "what that leaves over";
     EXPECT_TRUE(decode("a10").flash2);
     EXPECT_FALSE(decode("h200").flash2);
+}
+
+/// How many features a law's trees see.
+std::size_t features_of_law(std::string_view law) {
+    if (law.starts_with("experts-")) return expert_feature_count;
+    if (law.starts_with("deepep_")) return exchange_feature_count;
+    if (law.starts_with("context-") || law.starts_with("decode-")) return latent_feature_count;
+    const bool attention = law.starts_with("prefill") || law.starts_with("decode");
+    return attention ? engine_feature_count : product_feature_count;
+}
+
+TEST(KernelsFile, HasTheTreesOfItsFilesBuiltIn) {
+    std::map<std::string, std::vector<Tree>, std::less<>> written;
+    for (const auto& entry : std::filesystem::directory_iterator(TILEWRIGHT_SOURCE_DIR "/data/kernels")) {
+        if (entry.path().extension() != ".trees") continue;
+        std::ifstream file(entry.path());
+        for (std::string line; std::getline(file, line);) {
+            if (line.starts_with('#')) continue;
+            const std::string law = line.substr(0, line.find(' '));
+            Tree& tree = written[entry.path().stem().string() + ' ' + law].emplace_back();
+            EXPECT_TRUE(read::tree_of(std::string_view(line).substr(law.size()), tree, features_of_law(law))) << line;
+        }
+    }
+    EXPECT_EQ(embedded::trees().size(), written.size());
+    for (const embedded::File& law : embedded::trees()) {
+        const auto same = [](const Tree& a, const Tree& b) {
+            return a.feature == b.feature && a.threshold == b.threshold && a.leaf == b.leaf;
+        };
+        const std::vector<Tree>& trees = written[std::string(law.name)];
+        EXPECT_TRUE(std::equal(trees.begin(), trees.end(), law.trees.begin(), law.trees.end(), same)) << law.name;
+    }
 }
 
 TEST(EngineFile, WidensWhatItDidNotMeasure) {

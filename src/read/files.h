@@ -2,6 +2,7 @@
 // of a profile, experiments, recorded requests, baselines, published runs.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,10 @@ Result<ProfileFile> read_profile_file(std::string_view bytes, const std::string&
 
 /// Adds the residual that the constants name. Another one is a problem.
 Problems add_residual(ProfileFile& file, std::string_view bytes, const std::string& where);
+
+/// A residual whatever its hash; that of a built-in profile with its trees beside its text.
+Problems read_residual(Profile& profile, std::string_view bytes, const std::string& where,
+                       std::span<const Tree> built_in);
 
 Result<Experiment> read_experiment(std::string_view bytes, const std::string& where);
 

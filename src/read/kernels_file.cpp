@@ -66,10 +66,8 @@ Law mean_of(const std::vector<Measured<Law>>& all, std::span<const LawField<Law>
 /// The law of a device as another's, with what is learnt of that.
 template <class Law>
 Law learnt_of(Measured<Law> from, std::string_view name) {
-    constexpr bool product = std::is_same_v<Law, ProductLaw>;
-    const Knots& knots = product ? product_knots : engine_knots;
-    from.law.learnt =
-        read::learnt_of(from.device.name, name, knots, product ? product_feature_count : engine_feature_count);
+    const Knots& knots = std::is_same_v<Law, ProductLaw> ? product_knots : engine_knots;
+    from.law.learnt = read::learnt_of(from.device.name, name, knots);
     return std::move(from.law);
 }
 
@@ -85,7 +83,7 @@ Law law_for(const Device& device, const read::Value& file, std::string_view name
                 Law own;
                 own.flash2 = true;
                 if (read::built_in_device(row.key).architecture != device.architecture) continue;
-                own.learnt = read::learnt_of(row.key, name, engine_knots, engine_feature_count);
+                own.learnt = read::learnt_of(row.key, name, engine_knots);
                 return own;
             }
         }
@@ -124,31 +122,16 @@ const read::Value& built_in(std::string_view name) {
 
 }  // namespace
 
-namespace {
-
-std::vector<Tree> trees_of(std::string_view device, std::string_view law, std::size_t features) {
-    std::vector<Tree> trees;
-    const auto files = embedded::kernels();
-    const auto file = std::find_if(files.begin(), files.end(), [&](const auto& one) { return one.name == device; });
-    for (std::string_view rest = file == files.end() ? "" : file->text; !rest.empty();) {
-        const std::string_view line = rest.substr(0, rest.find('\n'));
-        rest.remove_prefix(std::min(rest.size(), line.size() + 1));
-        if (line.size() <= law.size() || !line.starts_with(law) || line[law.size()] != ' ') continue;
-        [[maybe_unused]] const bool read = read::tree_of(line.substr(law.size()), trees.emplace_back(), features);
-        assert(read && "the built-in trees are readable");
-    }
-    return trees;
-}
-
-}  // namespace
-
-Learnt read::learnt_of(std::string_view device, std::string_view law, const Knots& knots, std::size_t features) {
+Learnt read::learnt_of(std::string_view device, std::string_view law, const Knots& knots) {
     thread_local std::map<std::string, Learnt> known;
     const auto [place, is_new] = known.try_emplace(std::string(device) + ' ' + std::string(law));
     if (!is_new) return place->second;
-    std::vector<Tree> trees = trees_of(device, law, features);
-    if (trees.empty()) return nullptr;
-    Correction correction{.first_s = knots.first_s, .knots = knots.count, .trees = std::move(trees)};
+    const auto files = embedded::trees();
+    const auto own =
+        std::find_if(files.begin(), files.end(), [&](const auto& one) { return one.name == place->first; });
+    if (own == files.end()) return nullptr;
+    Correction correction{
+        .first_s = knots.first_s, .knots = knots.count, .trees = {own->trees.begin(), own->trees.end()}};
     return place->second = std::make_shared<const Correction>(std::move(correction));
 }
 

@@ -3,7 +3,9 @@
 #include "read/files.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
+#include <span>
 
 #include "device/constants.h"
 #include "device/residual_fields.h"
@@ -21,7 +23,8 @@ constexpr const char* refit = "fit the profile again";
 /// Walks the document beside the list and gathers every fault.
 class ProfileReader {
 public:
-    ProfileReader(const Value& root, Report& report) : at_(&root), report_(report) {}
+    ProfileReader(const Value& root, Report& report, std::span<const Tree> built_in = {})
+        : at_(&root), report_(report), built_in_(built_in) {}
 
     void number(const Field& field, double& value) {
         const Value* found = find(field.key);
@@ -113,6 +116,7 @@ public:
         const Array* found = array(key, most_trees);
         trees.clear();
         if (found == nullptr) return;
+        if (!built_in_.empty()) return take_built_in(found->size(), trees);
         for (const Value& value : *found) {
             const std::string* text = value.as<std::string>();
             trees.emplace_back();
@@ -146,6 +150,12 @@ private:
         const Value* found = at_->find(key);
         if (found == nullptr) report_.add(at_->line, path(key) + " is missing", refit);
         return found;
+    }
+
+    void take_built_in(std::size_t count, std::vector<Tree>& trees) {
+        assert(count <= built_in_.size() && "each tree of a built-in residual is built in");
+        trees.assign(built_in_.begin(), built_in_.begin() + static_cast<std::ptrdiff_t>(count));
+        built_in_ = built_in_.subspan(count);
     }
 
     const Array* array(std::string_view key, std::size_t most) {
@@ -209,6 +219,7 @@ private:
     std::string path_;
     std::vector<std::string_view> asked_;
     Report& report_;
+    std::span<const Tree> built_in_;  ///< trees of lists still to come; none: lists have them as text
 };
 
 /// What no value shows by itself.
@@ -272,12 +283,17 @@ Problems add_residual(ProfileFile& file, std::string_view bytes, const std::stri
                  "is not the residual of this profile: its hash is " + hash_of(bytes) + ", not " + file.residual_hash,
                  "keep the two files that one fit wrote together"}};
     }
+    return read_residual(file.profile, bytes, where, {});
+}
+
+Problems read_residual(Profile& profile, std::string_view bytes, const std::string& where,
+                       std::span<const Tree> built_in) {
     const Result<Value> root = read_json(bytes, where);
     return read_document(root, where, residual_schema, [&](Report& report) {
-        ProfileReader reader(*root, report);
-        visit_residual(file.profile, reader);
+        ProfileReader reader(*root, report, built_in);
+        visit_residual(profile, reader);
         reader.end({"schema", "device"});
-        for (const Correction& correction : file.profile.gemm_corrections) {
+        for (const Correction& correction : profile.gemm_corrections) {
             if (correction.trees.size() % static_cast<std::size_t>(correction.knots) == 0) continue;
             report.add(0, "a correction has not as many trees for each knot", refit);
         }

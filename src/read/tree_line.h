@@ -29,8 +29,8 @@ inline bool tree_of(std::string_view text, Tree& out, std::size_t features) {
     return at == end;
 }
 
-/// What the constants of a law of engines' kernels leave over on a device that was timed: of data/kernels/DEVICE.trees,
-/// a line a tree, its law first; read once.
-Learnt learnt_of(std::string_view device, std::string_view law, const Knots& knots, std::size_t features);
+/// What the constants of a law of engines' kernels leave over on a device that was timed, as data/kernels/DEVICE.trees
+/// has it; made once by each thread.
+Learnt learnt_of(std::string_view device, std::string_view law, const Knots& knots);
 
 }  // namespace tilewright::read
