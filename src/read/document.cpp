@@ -61,7 +61,8 @@ std::string_view without_mark(std::string_view bytes) {
 
 Problems refuse_not_utf8(std::string_view bytes, const std::string& where) {
     for (std::size_t at = 0; at < bytes.size();) {
-        const std::size_t length = bytes[at] == '\0' ? 0 : sequence_length(bytes.substr(at));
+        const auto byte = static_cast<signed char>(bytes[at]);
+        const std::size_t length = byte > 0 ? 1 : byte == 0 ? 0 : sequence_length(bytes.substr(at));
         if (length == 0) {
             const auto line = 1 + std::count(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(at), '\n');
             return {{where, static_cast<int>(line), "this is not UTF-8 text", "check that this is the right file"}};

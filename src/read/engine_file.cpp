@@ -84,10 +84,12 @@ std::optional<FoundRow> find_rows(std::string_view name, const Device& device, M
         if (!matches(row)) continue;
         if (row.words[0] == device.name) return FoundRow{row.numbers, row.words, Evidence::Fitted};
         rows.push_back(&row);
-        const Device& other = read::built_in_device(row.words[0]);
+    }
+    for (const EngineRow* row : rows) {
+        const Device& other = read::built_in_device(row->words[0]);
         if (other.architecture != device.architecture || unlikeness(device, other) >= least) continue;
         least = unlikeness(device, other);
-        nearest = &row;
+        nearest = row;
     }
     if (rows.empty()) return std::nullopt;
     if (nearest != nullptr) return FoundRow{nearest->numbers, nearest->words, Evidence::Transferred};

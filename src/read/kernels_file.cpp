@@ -76,6 +76,9 @@ template <class Law>
 Law law_for(const Device& device, const read::Value& file, std::string_view name,
             std::span<const LawField<Law>> fields) {
     const read::Value& section = *file.find(name);
+    if (const read::Value* own = section.find(device.name)) {
+        if (const std::optional<Law> law = law_of(*own, fields)) return learnt_of<Law>({device, *law}, name);
+    }
     std::vector<Measured<Law>> all;
     for (const read::Member& row : *section.as<read::Object>()) {
         if constexpr (requires { Law::flash2; }) {
@@ -90,7 +93,7 @@ Law law_for(const Device& device, const read::Value& file, std::string_view name
         const std::optional<Law> law = law_of(row.value, fields);
         assert(law && "the built-in laws are in range");
         all.push_back({read::built_in_device(row.key), *law});
-        if (row.key == device.name || same_chip(all.back().device, device)) return learnt_of(all.back(), name);
+        if (same_chip(all.back().device, device)) return learnt_of(all.back(), name);
     }
     const Measured<Law>* nearest = nullptr;
     for (const auto& one : all) {
