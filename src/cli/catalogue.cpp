@@ -96,12 +96,12 @@ Result<FoundDevice> learnt(Result<FoundDevice> sheet, const std::string& given) 
     if (!path.empty()) {
         Result<Profile> profile = read_profile(path, device.name);
         if (!profile) return profile.problems();
-        found.profile = std::move(*profile);
+        found.profile = completed(std::move(*profile), device);
         found.profile_origin = path;
     } else if (!user_file("profiles", device.relative).empty()) {
         const Result<FoundDevice> relative = find_gpu(device.relative);
         if (!relative) return relative.problems();
-        found.profile = transferred(relative->profile, relative->device, device);
+        found.profile = completed(transferred(relative->profile, relative->device, device), device);
         found.profile_origin = relative->profile_origin;
     } else {
         found.profile = find_profile(device);
@@ -111,7 +111,6 @@ Result<FoundDevice> learnt(Result<FoundDevice> sheet, const std::string& given) 
                            "name a GPU that was measured (`tilewright devices` says which), or none"};
         }
     }
-    found.profile = completed(std::move(found.profile), device);
     return sheet;
 }
 

@@ -141,9 +141,7 @@ bool is_no_gpu(const std::string& wanted) {
 }  // namespace
 
 Result<Device> find_device(std::string_view name) {
-    if (const embedded::File* file = find(embedded::devices(), name)) {
-        return read_device(file->text, std::string(name) + ".toml");
-    }
+    if (find(embedded::devices(), name) != nullptr) return read::built_in_device(std::string(name));
     const std::string wanted = without_vendor(name);
     if (is_no_gpu(wanted)) {
         return Problem{std::string(name), 0, "is no GPU: Tilewright knows the kernels of CUDA and ROCm only", ""};
@@ -216,7 +214,10 @@ double read::distance(const Device& a, const Device& b) {
 const Device& read::built_in_device(const std::string& name) {
     thread_local std::map<std::string, Device, std::less<>> known;
     const auto found = known.find(name);
-    return found != known.end() ? found->second : known.emplace(name, *find_device(name)).first->second;
+    if (found != known.end()) return found->second;
+    const embedded::File* file = find(embedded::devices(), name);
+    assert(file != nullptr && "only those are asked for");
+    return known.emplace(name, *read_device(file->text, name + ".toml")).first->second;
 }
 
 /// Where no part of an architecture was timed, engines' kernels are the mean of others': they reach no larger share of
