@@ -1,5 +1,7 @@
 #include "quantity/printable.h"
 
+#include <algorithm>
+
 namespace tilewright {
 namespace {
 
@@ -10,7 +12,13 @@ unsigned byte_at(std::string_view text, std::size_t at) {
 std::string cleaned(std::string_view text, std::string_view kept) {
     std::string clean;
     clean.reserve(text.size());
-    while (!text.empty()) {
+    const auto is_plain = [](char c) { return c >= ' ' && c < '\x7F'; };
+    while (true) {
+        const auto plain =
+            static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_plain) - text.begin());
+        clean += text.substr(0, plain);
+        text.remove_prefix(plain);
+        if (text.empty()) return clean;
         const std::size_t length = sequence_length(text);
         const std::string_view sequence = text.substr(0, length == 0 ? 1 : length);
         const bool stays = length == 1 && kept.find(sequence[0]) != std::string_view::npos;
@@ -21,7 +29,6 @@ std::string cleaned(std::string_view text, std::string_view kept) {
         }
         text.remove_prefix(sequence.size());
     }
-    return clean;
 }
 
 }  // namespace

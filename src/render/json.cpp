@@ -1,6 +1,7 @@
 // The JSON writer. Text that is not UTF-8 is written with U+FFFD in place of the bad bytes.
 #include "render/json.h"
 
+#include <algorithm>
 #include <array>
 #include <cassert>
 #include <charconv>
@@ -30,8 +31,14 @@ void append_escaped(std::string& out, char c) {
 }
 
 void append_string(std::string& out, std::string_view text) {
+    const auto is_plain = [](char c) { return c >= ' ' && c < '\x7F' && c != '"' && c != '\\'; };
     out += '"';
-    while (!text.empty()) {
+    while (true) {
+        const std::size_t plain =
+            static_cast<std::size_t>(std::find_if_not(text.begin(), text.end(), is_plain) - text.begin());
+        out += text.substr(0, plain);
+        text.remove_prefix(plain);
+        if (text.empty()) break;
         const std::size_t length = sequence_length(text);
         const std::uint32_t code = length == 0 ? 0xFFFDU : code_point(text.substr(0, length));
         if (length == 0) {
