@@ -14,8 +14,10 @@ struct HostLoad {
     constexpr Seconds of(double layers) const { return once + per_layer * layers; }
 };
 
-/// How long the GPU waits for an engine's scheduler before a step.
+/// How long the GPU waits for an engine's scheduler before a step: that of a workload, or of so many sequences on the
+/// engine's usual host.
 Seconds scheduler_wait(const Workload& workload);
+Seconds scheduler_wait(const Engine& engine, std::int64_t sequences, bool with_prompts);
 
 /// What the host works for the ops of a graph, lowered or specialised. `layers` are those of one GPU.
 HostLoad host_load(const OpGraph& graph, const Shape& shape, const Workload& workload);

@@ -86,7 +86,9 @@ struct StepTable::Parts {
     Workload layout;
     Pricer pricer;
     Speculation speculation;
+    const Runtime& runtime;
     Evidence evidence = Evidence::Measured;
+    std::size_t last_place = 0;  ///< of a length: the next one is hardly longer
     std::unordered_map<std::uint64_t, serving::Sum> known;
     std::array<std::uint64_t, 4> last_key{no_key, no_key, no_key, no_key};  ///< of the step before: decoding repeats
     std::array<Sum, 4> last_sum{};  ///< body, head, attention at the places below and above
@@ -179,8 +181,10 @@ struct StepTable::Parts {
     /// `price_at` a place below and above a length, interpolated.
     template <class PriceAt>
     void between(double length, PriceAt price_at, Sum& sum) {
-        const std::size_t place = place_of(length);
-        const double low = lengths()[place], share = (length - low) / (lengths()[place + 1] - low);
+        const std::array<double, places>& at = lengths();
+        if (length < at[last_place] || length >= at[last_place + 1]) last_place = place_of(length);
+        const std::size_t place = last_place;
+        const double share = (length - at[place]) / (at[place + 1] - at[place]);
         sum.add(price_at(place, 2), 1.0 - share);
         if (share > 0) sum.add(price_at(place + 1, 3), share);
     }
@@ -219,9 +223,11 @@ struct StepTable::Parts {
 
     /// What the host adds: the runtime's own, and the engine's.
     double waits(const EngineStep& step) const {
-        const HostCosts& host = runtime_of(layout.runtime).host;
-        const Seconds own = (step.sequences > 0 ? host.token : host.prompt) * layout.host_scale;
-        return (own + scheduler_wait(workload_of(step, layout))).value;
+        const bool prompts = step.sequences == 0 || step.prompts > 0;
+        const Seconds own = (step.sequences > 0 ? runtime.host.token : runtime.host.prompt) * layout.host_scale;
+        if (!runtime.engine) return own.value;
+        const Seconds engine = scheduler_wait(*runtime.engine, step.sequences + step.prompts, prompts);
+        return (own + engine * layout.host_scale).value;
     }
 
     Sum sum_of(const EngineStep& step) {
@@ -239,8 +245,16 @@ struct StepTable::Parts {
 };
 
 StepTable::StepTable(const Shape& shape, const Workload& layout, const Pricer& pricer, Speculation speculation)
-    : parts_(new Parts{
-          shape, layout, pricer, speculation, Evidence::Measured, {}, {no_key, no_key, no_key, no_key}, {}}) {}
+    : parts_(new Parts{shape,
+                       layout,
+                       pricer,
+                       speculation,
+                       runtime_of(layout.runtime),
+                       Evidence::Measured,
+                       0,
+                       {},
+                       {no_key, no_key, no_key, no_key},
+                       {}}) {}
 StepTable::StepTable(StepTable&&) noexcept = default;
 StepTable::~StepTable() = default;
 

@@ -62,8 +62,11 @@ Seconds scheduler_wait(const Workload& workload) {
     const std::optional<Engine>& engine = runtime_of(workload.runtime).engine;
     if (!engine || workload.phase == Phase::Train) return {};
     const bool prompts = workload.phase == Phase::Prefill || workload.prompts.count > 0;
-    const Seconds each = engine->sequence * static_cast<double>(workload.batch + workload.prompts.count);
-    return ((prompts ? engine->prompt_step : engine->step) + each) * workload.host_scale;
+    return scheduler_wait(*engine, workload.batch + workload.prompts.count, prompts) * workload.host_scale;
+}
+
+Seconds scheduler_wait(const Engine& engine, std::int64_t sequences, bool with_prompts) {
+    return (with_prompts ? engine.prompt_step : engine.step) + engine.sequence * static_cast<double>(sequences);
 }
 
 HostLoad host_load(const OpGraph& graph, const Shape& shape, const Workload& workload) {
