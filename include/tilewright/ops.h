@@ -148,7 +148,8 @@ enum class OwnSums {
 
 /// What a collective of tensor ranks runs beside: the product that reads what it gathers or makes what it scatters, of
 /// which the ranks do a part at a time (Userbuffers of Transformer Engine, asynchronous tensor parallelism of PyTorch);
-/// or a product of the same gradient that does not wait for it.
+/// or a product of the same gradient that does not wait for it. One of context ranks runs beside attention, which takes
+/// a part of keys and values at a time.
 enum class Alongside : std::uint8_t { Nothing, Chunks, Product };
 
 struct Collective {

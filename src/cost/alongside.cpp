@@ -1,4 +1,5 @@
-// What of a tensor ranks' collective is left when the product that it runs alongside is done (docs/clusters.md).
+// What of a tensor or context ranks' collective is left when the kernels that it runs alongside are done
+// (docs/clusters.md).
 #include <algorithm>
 
 #include "tilewright/cost.h"
@@ -23,6 +24,19 @@ Seconds product_beside(std::span<const PricedOp> ops, std::size_t at) {
     return time;
 }
 
+/// All kernels of attention next to a collective of context ranks: those after the gather, those before the sum.
+Seconds attention_beside(std::span<const PricedOp> ops, std::size_t at) {
+    const bool gathers = std::get<Collective>(ops[at].op.work).kind == CollectiveKind::AllGather;
+    const auto next = [gathers](std::size_t i) {
+        return gathers ? i + 1 : i - 1;
+    };  // before the first is past the last
+    Seconds time;
+    for (std::size_t i = next(at); i < ops.size() && ops[i].op.component == Component::Attention; i = next(i)) {
+        time += ops[i].total;
+    }
+    return time;
+}
+
 }  // namespace
 
 Seconds left_over(std::span<const PricedOp> ops, std::size_t at) {
@@ -30,11 +44,12 @@ Seconds left_over(std::span<const PricedOp> ops, std::size_t at) {
     const Seconds time = ops[at].cost.time * count;
     const Collective* collective = std::get_if<Collective>(&ops[at].op.work);
     if (collective == nullptr || collective->alongside == Alongside::Nothing) return time;
-    const Seconds product = product_beside(ops, at) * count;
-    if (collective->alongside == Alongside::Product) return std::max(Seconds{}, time - product);
+    const bool context = collective->group == RankGroup::Context;
+    const Seconds beside = context ? attention_beside(ops, at) : product_beside(ops, at) * count;
+    if (collective->alongside == Alongside::Product) return std::max(Seconds{}, time - beside);
     const double ranks = static_cast<double>(collective->ranks);  // each has one chunk at once
     const Seconds last = collective->kind == CollectiveKind::AllGather ? Seconds{} : time / ranks;
-    return std::max(last, time - product * ((ranks - 1.0) / ranks));
+    return std::max(last, time - beside * ((ranks - 1.0) / ranks));
 }
 
 }  // namespace tilewright

@@ -345,6 +345,23 @@ TEST(Layer, SharesCausalPairsEvenlyOverContextRanks) {
     EXPECT_DOUBLE_EQ(total_flops(lower_layer(llama(), work)).value * 8, alone);
 }
 
+/// Seven more steps of a ring, half of which concern half of the queries: 3/4 of the outputs are read twice and
+/// written.
+TEST(Layer, MergesWhatTheStepsOfTheContextRingLeave) {
+    Workload work = in(RuntimeId::Megatron, Phase::Train);
+    EXPECT_EQ(find_op(lower_layer(llama(), work), "context merge"), nullptr);
+    work.parallel.cp = 8;
+    const OpGraph graph = lower_layer(llama(), work);
+    const Op* merge = find_op(graph, "context merge");
+    ASSERT_NE(merge, nullptr);
+    EXPECT_EQ(merge->count, 7);
+    const Stream& stream = std::get<Stream>(merge->work);
+    EXPECT_DOUBLE_EQ(stream.read / stream.written, 2.0);
+    const Bytes gathered = std::get<Collective>(find_op(graph, "context all-gather")->work).bytes;
+    const Bytes back = std::get<Collective>(find_op(graph, "context reduce-scatter")->work).bytes;
+    EXPECT_DOUBLE_EQ(back / gathered, 2.0) << "keys and values go with their gradients";
+}
+
 TEST(Layer, ReducesOverTensorRanksTwicePerPass) {
     const auto count = [](const Shape& shape, Phase phase) {
         Workload work = in(RuntimeId::PyTorchCompiled, phase);

@@ -10,6 +10,11 @@
 namespace tilewright::planning {
 namespace {
 
+bool is_of_context(const Op& op) {
+    const Collective* collective = std::get_if<Collective>(&op.work);
+    return collective != nullptr && collective->group == RankGroup::Context;
+}
+
 double& slot(Spent& spent, const Op& op) {
     if (std::holds_alternative<Exchange>(op.work)) return spent.expert;
     const Collective* collective = std::get_if<Collective>(&op.work);
@@ -29,7 +34,7 @@ void take(Pieces& pieces, const std::vector<PricedOp>& ops, std::size_t at) {
     const double exposed = left_over(ops, at).value;
     const auto add = [&](Spent& spent) {
         slot(spent, op) += exposed;
-        spent.hidden += ops[at].total.value - exposed;
+        (is_of_context(op) ? spent.hidden_context : spent.hidden) += ops[at].total.value - exposed;
     };
     if (op.part == Part::Embedding) add(pieces.embedding);
     if (op.part == Part::Head) add(pieces.head);
@@ -45,12 +50,13 @@ void take(Pieces& pieces, const std::vector<PricedOp>& ops, std::size_t at) {
 }  // namespace
 
 Spent operator+(const Spent& a, const Spent& b) {
-    return {a.compute + b.compute, a.tensor + b.tensor, a.context + b.context, a.expert + b.expert,
-            a.hidden + b.hidden};
+    return {a.compute + b.compute, a.tensor + b.tensor, a.context + b.context,
+            a.expert + b.expert,   a.hidden + b.hidden, a.hidden_context + b.hidden_context};
 }
 
 Spent operator*(const Spent& a, double factor) {
-    return {a.compute * factor, a.tensor * factor, a.context * factor, a.expert * factor, a.hidden * factor};
+    return {a.compute * factor, a.tensor * factor, a.context * factor,
+            a.expert * factor,  a.hidden * factor, a.hidden_context * factor};
 }
 
 Pieces price_pieces(const Shape& shape, const Workload& workload, const Pricer& pricer) {

@@ -10,7 +10,8 @@ namespace tilewright::planning {
 /// Seconds of one micro-batch, by who takes them.
 struct Spent {
     double compute = 0, tensor = 0, context = 0, expert = 0;
-    double hidden = 0;  ///< of the tensor ranks' exchange, beside products
+    double hidden = 0;          ///< of the tensor ranks' exchange, beside products
+    double hidden_context = 0;  ///< of the context ranks', beside attention
 
     double all() const { return compute + tensor + context + expert; }
 };

@@ -170,6 +170,28 @@ TEST(Step, TensorRanksExchangeBesideTheProductsNextToIt) {
         << "no more than a product lasts is hidden beside it";
 }
 
+/// A ring: each of four ranks has keys and values to attend to while the next ones come, and gradients that the last
+/// one sends when it is done.
+TEST(Step, ContextRanksExchangeBesideAttention) {
+    Workload work;
+    work.seq = 32768;
+    work.batch = 1;
+    work.parallel.cp = 4;
+    const auto exchanged = [&](Overlap overlap, double link = 1.0) {
+        Device device = h200();
+        device.link_bandwidth.value *= link;
+        work.overlap = overlap;
+        return price_step(small_gpt(), work, {device, assumed_profile(device)}).term(StepTerm::ContextParallel);
+    };
+    const StepShare open = exchanged(Overlap::None), beside = exchanged(Overlap::Data);
+    EXPECT_EQ(open.hidden.value, 0.0);
+    EXPECT_NEAR((beside.exposed + beside.hidden) / open.exposed, 1.0, 1e-9);
+    EXPECT_NEAR(beside.exposed / open.exposed, 2.0 / 3 / 4, 0.03)
+        << "a quarter of the way back, with two of three parts";
+    EXPECT_GT(exchanged(Overlap::Data, 0.001).exposed / exchanged(Overlap::None, 0.001).exposed, 0.9)
+        << "no more than attention lasts is hidden beside it";
+}
+
 /// A micro-batch's gradients, which PyTorch's FSDP joins, casts and divides first: 18 bytes a parameter, of fp32 ones.
 TEST(Step, MegatronsProductsWriteGradientsWhereTheyAreReduced) {
     Workload work;

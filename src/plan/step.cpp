@@ -79,7 +79,7 @@ private:
         if (parallel_.pp == 1 || last_is_slower) add(StepTerm::Head, pieces_.head.compute * micro_batches_);
         add(StepTerm::TensorParallel, layers.tensor + ends.tensor * micro_batches_,
             layers.hidden + ends.hidden * micro_batches_);
-        add(StepTerm::ContextParallel, layers.context);
+        add(StepTerm::ContextParallel, layers.context, layers.hidden_context);
         // beside the products of another micro-batch (Megatron Core's overlap_moe_expert_parallel_comm, DualPipe)
         const double window = work_.overlap == Overlap::Experts ? layers.compute : 0.0;
         add_beside(StepTerm::ExpertParallel, layers.expert, window, micro_batches_);
