@@ -201,35 +201,6 @@ void cache(Builder& b, const Widths& w) {
     if (b.work.phase != Phase::Train && b.runtime.cache != Fusion::Epilogue) b.forward(append);
 }
 
-/// Keys and values of the other context ranks, which come in a ring beside attention over those that are there; their
-/// gradients take the same way with them again (AttnFuncWithCPAndKVP2P of Transformer Engine, Megatron's default;
-/// torch/distributed/tensor/experimental/_attention.py).
-void exchange_context(Builder& b, const Widths& w) {
-    const double full = static_cast<double>(b.work.batch * b.kv_len) * static_cast<double>(w.key + w.value) * b.element;
-    Collective moved{CollectiveKind::AllGather, {full}, b.work.parallel.cp, RankGroup::Context};
-    const bool beside = b.work.phase == Phase::Train && b.work.overlap != Overlap::None;
-    if (beside) moved.alongside = Alongside::Chunks;
-    b.collective("context all-gather", moved, Pass::Forward);
-    moved.kind = CollectiveKind::ReduceScatter;
-    moved.bytes = moved.bytes * 2.0;
-    b.collective("context reduce-scatter", moved, Pass::Backward);
-}
-
-/// What the ring's steps leave is put together: outputs, and gradients of queries, keys and values. Half of the steps
-/// concern half of the queries, or of the keys. PyTorch sums in fp32, Transformer Engine in the outputs' type.
-void merge_context(Builder& b, const Widths& w) {
-    if (b.work.parallel.cp == 1 || b.work.phase != Phase::Train) return;
-    const double share = 0.75, sum = b.runtime.form == StreamForm::Fused ? 1.0 : sizeof(float) / b.element;
-    Piece merge = pointwise("context merge", Component::Attention, b.tokens, w.value_head * b.shape.heads);
-    merge.reads = share * (sum + 1.0);
-    merge.writes = share * sum;
-    merge.launches = b.work.parallel.cp - 1;
-    b.forward(merge);
-    merge.name = "context merge backward";
-    merge.width = w.query + w.key + w.value;
-    b.backward(merge);
-}
-
 /// Products, norms, rotation, and where keys and values go before attention reads them.
 void attention_inputs(Builder& b, const Widths& w) {
     if (const auto& latent = b.shape.latent) {
@@ -243,7 +214,7 @@ void attention_inputs(Builder& b, const Widths& w) {
     prepare(b, w);
     rotary(b, w);
     cache(b, w);
-    exchange_context(b, w);
+    exchange_context(b, w.key + w.value);
 }
 
 /// PyTorch 2.11, sdp_utils.cpp: no fused kernel takes wider heads.
@@ -411,7 +382,7 @@ void attention_block(Builder& b) {
         }
     }
     b.count = all;
-    merge_context(b, w);
+    merge_context(b, s.heads * w.value_head, w.query + w.key + w.value);
     if (b.work.phase != Phase::Decode) {  // one token's heads lie side by side already
         b.listed(ListedStep::AttentionOutput, {"attention output", "attention output backward", Component::Attention,
                                                b.tokens, s.heads * w.value_head});

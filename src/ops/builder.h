@@ -172,6 +172,12 @@ struct MathAttention {
 };
 void math_attention(Builder& builder, const MathAttention& call);
 
+/// Keys and values of the other context ranks, `key_value` numbers a token, and their gradients.
+void exchange_context(Builder& builder, std::int64_t key_value);
+
+/// Outputs of attention, and gradients of its inputs, that the steps of a ring of context ranks leave.
+void merge_context(Builder& builder, std::int64_t outputs, std::int64_t inputs);
+
 /// Norm-free MLP half of a layer: dense, or router and experts.
 void mlp_block(Builder& builder);
 
