@@ -9,26 +9,6 @@
 namespace tilewright {
 namespace {
 
-Shape llama() {
-    Shape shape;
-    shape.hidden = 4096;
-    shape.layers = 32;
-    shape.heads = 32;
-    shape.kv_heads = 8;
-    shape.head_dim = 128;
-    shape.ffn = 14336;
-    shape.vocab = 128256;
-    shape.mlp = MlpKind::Gated;
-    shape.norms.kind = NormKind::Rms;
-    return shape;
-}
-
-Shape mixtral() {
-    Shape shape = llama();
-    shape.experts = Experts{.count = 8, .active = 2, .ffn = 14336};
-    return shape;
-}
-
 Shape parallel(int norms) {
     Shape shape = gpt2();
     shape.block = BlockForm::Parallel;
@@ -41,13 +21,6 @@ Shape windowed() {
     shape.window = 1024;
     shape.windowed_every = 3;
     return shape;
-}
-
-Workload in(RuntimeId runtime, Phase phase = Phase::Prefill) {
-    Workload work;
-    work.runtime = runtime;
-    work.phase = phase;
-    return work;
 }
 
 /// "qkv, rotary x5, attention": names in launch order, equal neighbours counted together.
@@ -182,30 +155,6 @@ TEST(Layer, HasTheseProducts) {
     }
 }
 
-TEST(Layer, SendsTokensToExpertsAsItsRuntimeDoes) {
-    Workload work = in(RuntimeId::Megatron, Phase::Train);
-    work.parallel = {.tp = 2, .dp = 4, .ep = 8};
-    const double own = 4096.0 * 2.0 * 4096.0 * 2.0;  // tokens of a tensor rank, each to two experts
-    const OpGraph copies = lower_layer(mixtral(), work);
-    EXPECT_EQ(std::get<Collective>(find_op(copies, "expert dispatch")->work).bytes.value, own);
-    EXPECT_FALSE(find_op(copies, "expert dispatch")->beside_batch);
-    work.overlap = Overlap::Experts;
-    EXPECT_TRUE(find_op(lower_layer(mixtral(), work), "expert return backward")->beside_batch);
-    work.runtime = *find_runtime("megatron-deepep");
-    const OpGraph once = lower_layer(mixtral(), work);
-    for (const auto& [name, back] : {std::pair{"expert dispatch", false},
-                                     {"expert return", true},
-                                     {"expert return backward", false},
-                                     {"expert dispatch backward", true}}) {
-        const Exchange exchange = std::get<Exchange>(find_op(once, name)->work);
-        EXPECT_EQ(exchange.combine, back) << name;
-        EXPECT_EQ(exchange.tokens, 4096) << name;
-        EXPECT_FALSE(exchange.narrow_tokens) << name;
-    }
-    work.parallel = {};
-    EXPECT_EQ(find_op(lower_layer(mixtral(), work), "expert dispatch"), nullptr);
-}
-
 TEST(Layer, SaysWhichCompiledProductsAddABias) {
     const auto biased = [](RuntimeId runtime, const char* name) {
         return find_op(lower_layer(gpt2(), in(runtime, Phase::Train)), name)->adds_bias;
@@ -336,42 +285,6 @@ TEST(Layer, WindowsOneLayerInThree) {
         if (op.name == "attention") windows.emplace_back(std::get<Attention>(op.work).window, op.count);
     }
     EXPECT_EQ(windows, (std::vector<std::pair<std::int64_t, std::int64_t>>{{1024, 11}, {0, 21}}));
-}
-
-TEST(Layer, SharesCausalPairsEvenlyOverContextRanks) {
-    Workload work = in(RuntimeId::PyTorchCompiled, Phase::Train);
-    const double alone = total_flops(lower_layer(llama(), work)).value;
-    work.parallel.cp = 8;
-    EXPECT_DOUBLE_EQ(total_flops(lower_layer(llama(), work)).value * 8, alone);
-}
-
-/// Seven more steps of a ring, half of which concern half of the queries: 3/4 of the outputs are read twice and
-/// written.
-TEST(Layer, MergesWhatTheStepsOfTheContextRingLeave) {
-    Workload work = in(RuntimeId::Megatron, Phase::Train);
-    EXPECT_EQ(find_op(lower_layer(llama(), work), "context merge"), nullptr);
-    work.parallel.cp = 8;
-    const OpGraph graph = lower_layer(llama(), work);
-    const Op* merge = find_op(graph, "context merge");
-    ASSERT_NE(merge, nullptr);
-    EXPECT_EQ(merge->count, 7);
-    const Stream& stream = std::get<Stream>(merge->work);
-    EXPECT_DOUBLE_EQ(stream.read / stream.written, 2.0);
-    const Bytes gathered = std::get<Collective>(find_op(graph, "context all-gather")->work).bytes;
-    const Bytes back = std::get<Collective>(find_op(graph, "context reduce-scatter")->work).bytes;
-    EXPECT_DOUBLE_EQ(back / gathered, 2.0) << "keys and values go with their gradients";
-}
-
-TEST(Layer, ReducesOverTensorRanksTwicePerPass) {
-    const auto count = [](const Shape& shape, Phase phase) {
-        Workload work = in(RuntimeId::PyTorchCompiled, phase);
-        work.parallel.tp = 4;
-        const auto reduces = [](const Op& op) { return op.component == Component::Communication; };
-        return sum_over(lower_layer(shape, work), reduces, [](const Op&) { return 1; });
-    };
-    EXPECT_EQ(count(gpt2(), Phase::Prefill), 2);
-    EXPECT_EQ(count(gpt2(), Phase::Train), 4);
-    EXPECT_EQ(count(parallel(1), Phase::Train), 2);
 }
 
 TEST(Layer, KeepsHeadAndAttentionOutOfFp8) {

@@ -23,6 +23,33 @@ inline Workload any_small_workload() {
     return work;
 }
 
+inline Shape llama() {
+    Shape shape;
+    shape.hidden = 4096;
+    shape.layers = 32;
+    shape.heads = 32;
+    shape.kv_heads = 8;
+    shape.head_dim = 128;
+    shape.ffn = 14336;
+    shape.vocab = 128256;
+    shape.mlp = MlpKind::Gated;
+    shape.norms.kind = NormKind::Rms;
+    return shape;
+}
+
+inline Shape mixtral() {
+    Shape shape = llama();
+    shape.experts = Experts{.count = 8, .active = 2, .ffn = 14336};
+    return shape;
+}
+
+inline Workload in(RuntimeId runtime, Phase phase = Phase::Prefill) {
+    Workload work;
+    work.runtime = runtime;
+    work.phase = phase;
+    return work;
+}
+
 enum class Padding { Pays, DoesNotPay };
 
 /// A device that was made up.

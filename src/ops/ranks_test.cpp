@@ -1,0 +1,70 @@
+// What a layer launches and sends where several GPUs share it: tensor, context and expert ranks.
+#include <gtest/gtest.h>
+
+#include "ops/workload_samples.h"
+
+namespace tilewright {
+namespace {
+
+TEST(Ranks, ReducesOverTensorRanksTwicePerPass) {
+    const auto count = [](const Shape& shape, Phase phase) {
+        Workload work = in(RuntimeId::PyTorchCompiled, phase);
+        work.parallel.tp = 4;
+        const auto reduces = [](const Op& op) { return op.component == Component::Communication; };
+        return sum_over(lower_layer(shape, work), reduces, [](const Op&) { return 1; });
+    };
+    EXPECT_EQ(count(gpt2(), Phase::Prefill), 2);
+    EXPECT_EQ(count(gpt2(), Phase::Train), 4);
+    EXPECT_EQ(count(parallel(1), Phase::Train), 2);
+}
+
+TEST(Ranks, SharesCausalPairsEvenlyOverContextRanks) {
+    Workload work = in(RuntimeId::PyTorchCompiled, Phase::Train);
+    const double alone = total_flops(lower_layer(llama(), work)).value;
+    work.parallel.cp = 8;
+    EXPECT_DOUBLE_EQ(total_flops(lower_layer(llama(), work)).value * 8, alone);
+}
+
+/// Seven more steps of a ring, half of which concern half of the queries: 3/4 of the outputs are read twice and
+/// written.
+TEST(Ranks, MergesWhatTheStepsOfTheContextRingLeave) {
+    Workload work = in(RuntimeId::Megatron, Phase::Train);
+    EXPECT_EQ(find_op(lower_layer(llama(), work), "context merge"), nullptr);
+    work.parallel.cp = 8;
+    const OpGraph graph = lower_layer(llama(), work);
+    const Op* merge = find_op(graph, "context merge");
+    ASSERT_NE(merge, nullptr);
+    EXPECT_EQ(merge->count, 7);
+    const Stream& stream = std::get<Stream>(merge->work);
+    EXPECT_DOUBLE_EQ(stream.read / stream.written, 2.0);
+    const Bytes gathered = std::get<Collective>(find_op(graph, "context all-gather")->work).bytes;
+    const Bytes back = std::get<Collective>(find_op(graph, "context reduce-scatter")->work).bytes;
+    EXPECT_DOUBLE_EQ(back / gathered, 2.0) << "keys and values go with their gradients";
+}
+
+TEST(Ranks, SendsTokensToExpertsAsItsRuntimeDoes) {
+    Workload work = in(RuntimeId::Megatron, Phase::Train);
+    work.parallel = {.tp = 2, .dp = 4, .ep = 8};
+    const double own = 4096.0 * 2.0 * 4096.0 * 2.0;  // tokens of a tensor rank, each to two experts
+    const OpGraph copies = lower_layer(mixtral(), work);
+    EXPECT_EQ(std::get<Collective>(find_op(copies, "expert dispatch")->work).bytes.value, own);
+    EXPECT_FALSE(find_op(copies, "expert dispatch")->beside_batch);
+    work.overlap = Overlap::Experts;
+    EXPECT_TRUE(find_op(lower_layer(mixtral(), work), "expert return backward")->beside_batch);
+    work.runtime = *find_runtime("megatron-deepep");
+    const OpGraph once = lower_layer(mixtral(), work);
+    for (const auto& [name, back] : {std::pair{"expert dispatch", false},
+                                     {"expert return", true},
+                                     {"expert return backward", false},
+                                     {"expert dispatch backward", true}}) {
+        const Exchange exchange = std::get<Exchange>(find_op(once, name)->work);
+        EXPECT_EQ(exchange.combine, back) << name;
+        EXPECT_EQ(exchange.tokens, 4096) << name;
+        EXPECT_FALSE(exchange.narrow_tokens) << name;
+    }
+    work.parallel = {};
+    EXPECT_EQ(find_op(lower_layer(mixtral(), work), "expert dispatch"), nullptr);
+}
+
+}  // namespace
+}  // namespace tilewright
