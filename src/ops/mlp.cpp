@@ -233,25 +233,66 @@ struct Way {
     Pass pass;
 };
 
+Exchange exchange_of(const Builder& b, const Experts& experts) {
+    return {.tokens = own_tokens(b),
+            .hidden = b.shape.hidden,
+            .active = experts.active,
+            .experts = experts.count,
+            .ranks = b.work.parallel.ep,
+            .stride = expert_ways(b.work),
+            .narrow_tokens = false};
+}
+
 /// In 16 bits: by DeepEP, or a copy for each expert by an all-to-all.
 void send(Builder& b, const Experts& experts, const Way& way) {
-    const std::int64_t tokens = own_tokens(b), hidden = b.shape.hidden, ranks = b.work.parallel.ep;
-    if (ranks == 1) return;
-    Op op{way.name, Component::Communication, way.pass, 1, Gemm{}, {}};
+    Exchange exchange = exchange_of(b, experts);
+    if (exchange.ranks == 1) return;
+    exchange.combine = way.back;
+    Op op{way.name, Component::Communication, way.pass, 1, exchange, {}};
     op.beside_batch = b.work.overlap == Overlap::Experts;
-    const double sent = static_cast<double>(tokens * experts.active) * static_cast<double>(hidden) * b.element;
-    op.work = Collective{CollectiveKind::AllToAll, {sent}, ranks, RankGroup::Expert, expert_ways(b.work)};
-    if (b.runtime.deepep) {
-        op.work = Exchange{.combine = way.back,
-                           .tokens = tokens,
-                           .hidden = hidden,
-                           .active = experts.active,
-                           .experts = experts.count,
-                           .ranks = ranks,
-                           .stride = expert_ways(b.work),
-                           .narrow_tokens = false};
-    }
+    const double sent =
+        static_cast<double>(exchange.tokens * experts.active) * static_cast<double>(b.shape.hidden) * b.element;
+    if (!b.runtime.deepep)
+        op.work = Collective{CollectiveKind::AllToAll, {sent}, exchange.ranks, RankGroup::Expert, exchange.stride};
     way.pass == Pass::Forward ? b.forward(op) : b.backward(op);
+}
+
+/// A copy of this GPU's tokens: what is read, written and kept of each.
+struct Copied {
+    double reads, writes, kept = 0;
+};
+
+/// A step of the tokens' way, and of their gradients'.
+struct CopyStep {
+    std::string_view name, backward;
+    Copied there, back;
+    std::int64_t launches = 1;
+};
+
+void copy_tokens(Builder& b, const CopyStep& step) {
+    const auto piece = [&](std::string_view name, const Copied& of) {
+        return Piece{name,      Component::Router, StreamKind::Pointwise, own_tokens(b), b.shape.hidden, of.reads,
+                     of.writes, of.kept,           step.launches};
+    };
+    b.forward(piece(step.name, step.there));
+    b.backward(piece(step.backward, step.back));
+}
+
+/// Megatron Core weights the experts' activation, not their results, and its kernels read a token once (`permute` of
+/// Transformer Engine); other training weights what comes back.
+bool weights_inside(const Builder& b) {
+    return b.work.phase == Phase::Train && b.runtime.form == StreamForm::Fused && b.runtime.experts == Fusion::Joined;
+}
+
+/// What an all-to-all brings lies in the order of the ranks it comes from: Megatron Core sorts it by expert, in 8 bits
+/// pads every expert's part (`sort_chunks_by_idxs` in moe/token_dispatcher.py, `Fp8Padding` in moe/experts.py), and
+/// turns both back.
+void sort_arrived(Builder& b, const Experts& experts) {
+    const std::int64_t ranks = b.work.parallel.ep;
+    if (!weights_inside(b) || b.runtime.deepep || ranks == 1) return;
+    const std::int64_t copies = (experts.count > ranks ? 1 : 0) + (b.work.precision == Precision::Fp8 ? 1 : 0);
+    const Copied all{static_cast<double>(experts.active), static_cast<double>(experts.active)};
+    if (copies > 0) copy_tokens(b, {"expert sort", "expert sort backward", all, all, copies});
 }
 
 /// Tokens to their experts and back: across GPUs with expert parallelism, then a copy in expert order.
@@ -259,34 +300,40 @@ void experts_block(Builder& b, const Experts& experts) {
     const std::int64_t hidden = b.shape.hidden;
     const std::int64_t readers = 2 + (experts.shared_ffn > 0 ? 1 : 0);
     const double active = static_cast<double>(experts.active);
-    const std::int64_t tokens = own_tokens(b);
     const Load load = expected_load(b, experts);
-    const auto copy = [&](std::string_view name, double reads, double writes, double saved = 0) {
-        return Piece{name, Component::Router, StreamKind::Pointwise, tokens, hidden, reads, writes, saved};
-    };
+    const bool inside = weights_inside(b);
+    Exchange token = exchange_of(b, experts);
+    token.tokens = token.hidden = 1;
+    const double arriving = inside && b.runtime.deepep && token.ranks > 1 ? payload_bytes(token) / b.element : 1.0;
     b.join_gradients("mlp input backward", readers, hidden);
     route(b, experts);
     if (experts.shared_ffn > 0) mlp(b, {shared_names, experts.shared_ffn, b.tokens, 0});
     if (b.engine) return served_experts(b, experts);
     if (b.runtime.gathers_experts && b.work.phase == Phase::Decode) return gathered_experts(b, experts);
-    const std::int64_t routed = tokens * experts.active;
+    const std::int64_t routed = own_tokens(b) * experts.active;
     const bool permutes =
         b.listed(ListedStep::Permute, {"expert permute", "expert permute backward", Component::Router, routed, hidden});
     if (!permutes && b.runtime.experts != Fusion::Epilogue) {
-        b.forward(copy("expert permute", active, active, active));
-        b.backward(copy("expert permute backward", active, 1));
+        const double read = inside ? arriving : active;
+        copy_tokens(b, {"expert permute", "expert permute backward", {read, active, active}, {active, arriving}});
     }
     send(b, experts, {"expert dispatch", false, Pass::Forward});
     send(b, experts, {"expert dispatch backward", true, Pass::Backward});
+    sort_arrived(b, experts);
     mlp(b, {expert_names, experts.ffn, load.rows, load.groups});
+    sort_arrived(b, experts);
     send(b, experts, {"expert return", true, Pass::Forward});
     send(b, experts, {"expert return backward", false, Pass::Backward});
     if (!b.listed(ListedStep::Combine,
                   {"expert combine", "expert combine backward", Component::Router, routed, hidden})) {
-        b.forward(copy("expert combine", active, 1, active));
-        b.backward(copy("expert combine backward", 1 + active, active));
+        const double results = inside ? 0 : active;  // that the gradients of the weights need
+        copy_tokens(
+            b,
+            {"expert combine", "expert combine backward", {active, arriving, results}, {arriving + results, active}});
     }
-    if (experts.shared_ffn > 0 && b.runtime.experts == Fusion::Apart) b.forward(copy("expert combine", 2, 1));
+    if (experts.shared_ffn > 0 && b.runtime.experts == Fusion::Apart) {
+        b.forward(Piece{"expert combine", Component::Router, StreamKind::Pointwise, own_tokens(b), hidden, 2, 1});
+    }
 }
 
 }  // namespace

@@ -66,5 +66,30 @@ TEST(Ranks, SendsTokensToExpertsAsItsRuntimeDoes) {
     EXPECT_EQ(find_op(lower_layer(mixtral(), work), "expert dispatch"), nullptr);
 }
 
+/// Units are a number of every token. Two experts a token; of eight on four GPUs a token reaches 1 + 6/7 GPUs.
+TEST(Ranks, MegatronCopiesTokensAsItsDispatcherDoes) {
+    Workload work = in(RuntimeId::Megatron, Phase::Train);
+    const double unit = 2.0 * 8192 * 4096;
+    const auto moved = [&](std::string_view name) {
+        const auto named = [name](const Op& op) { return op.name == name; };
+        const auto bytes = [](const Op& op) { return (bytes_read(op) + bytes_written(op)).value; };
+        return sum_over(lower_layer(mixtral(), work), named, bytes) / unit;
+    };
+    EXPECT_DOUBLE_EQ(moved("expert permute"), 1 + 2);
+    EXPECT_DOUBLE_EQ(moved("expert combine backward"), 1 + 2) << "no results: the activation was weighted";
+    EXPECT_DOUBLE_EQ(moved("expert sort"), 0);
+    work.parallel = {.dp = 4, .ep = 4};
+    EXPECT_DOUBLE_EQ(moved("expert sort"), 2 * (2 + 2));
+    work.precision = Precision::Fp8;
+    EXPECT_DOUBLE_EQ(moved("expert sort backward"), 2 * 2 * (2 + 2)) << "padded, too";
+    work.parallel = {.dp = 8, .ep = 8};
+    EXPECT_DOUBLE_EQ(moved("expert sort"), 2 * (2 + 2)) << "padded only: one expert a GPU";
+    work.parallel = {.dp = 4, .ep = 4};
+    work.runtime = *find_runtime("megatron-deepep");
+    EXPECT_DOUBLE_EQ(moved("expert sort"), 0);
+    EXPECT_NEAR(moved("expert permute"), 13.0 / 7 + 2, 1e-9);
+    EXPECT_EQ(find_op(lower_layer(mixtral(), work), "expert combine")->saved.value, 0.0);
+}
+
 }  // namespace
 }  // namespace tilewright
