@@ -224,7 +224,9 @@ std::string_view family_of_class(std::string name) {
         return out;
     };
     for (const Family& family : families()) {
-        if (folded(family.model_type) == folded(name)) return family.model_type;
+        for (const std::string_view model_type : family.model_types) {
+            if (folded(model_type) == folded(name)) return model_type;
+        }
     }
     return {};
 }

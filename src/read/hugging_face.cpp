@@ -116,7 +116,7 @@ void read_sizes(Config& config, const Family& family, Shape& shape) {
         shape.*size.size = config.size(size.field, size.keys, fallback);
         if (states(config, size)) continue;
         config.assume(std::string(*(size.keys.end() - 1)) + " is absent: " + std::to_string(fallback) +
-                      ", as transformers has it for " + std::string(family.model_type));
+                      ", as transformers has it for " + std::string(*family.model_types.begin()));
     }
     shape.kv_heads =
         config.size_or_none("kv_heads", {"num_key_value_heads", "num_kv_heads", "n_head_kv"}, family.sizes.kv_heads);
@@ -155,7 +155,7 @@ ShapeFile read_family(Config& config, const Family& family, Report& report) {
     shape = default_shape(family.mlp);
     read_sizes(config, family, shape);
     shape.tied = config.flag("tie_word_embeddings", family.tied);
-    family.adjust(config, shape);
+    for (const Step& step : family.steps) step.take(config, shape, step);
     if (config.size_or_none("mtp", {"num_nextn_predict_layers"}, 0) > 0) {
         config.assume("the layers that predict further tokens (num_nextn_predict_layers) are left out");
     }
@@ -203,7 +203,9 @@ ShapeFile read_unknown(Config& config, const std::string& model_type, Assume ass
     const std::string missing = missing_sizes(config, gpt);
     const int line = std::max(1, config.key_line("model_type"));
     std::vector<std::string> known;
-    for (const Family& each : families()) known.emplace_back(each.model_type);
+    for (const Family& each : families()) {
+        known.insert(known.end(), each.model_types.begin(), each.model_types.end());
+    }
     const std::string near = did_you_mean(model_type, known);
     const std::string lead = near.empty() ? "" : near + " ";
     if (!missing.empty()) {
@@ -251,15 +253,13 @@ ShapeFile read_hugging_face(const Value& root, Assume assume, Report& report) {
             return {};
         }
     }
-    const auto known = families();
-    const auto family = std::find_if(known.begin(), known.end(),
-                                     [&](const Family& candidate) { return candidate.model_type == model_type; });
+    const Family* family = find_family(model_type);
     if (outer.flag("is_encoder_decoder", false)) {
         outer.refuse_type("is an encoder and a decoder");
         return {};
     }
     ShapeFile file;
-    if (family == known.end()) {
+    if (family == nullptr) {
         file = read_unknown(config, model_type, assume, report);
     } else {
         file = read_family(config, *family, report);

@@ -79,17 +79,31 @@ struct FamilySizes {
     std::int64_t ffn = 0;
 };
 
-/// How configs of one model_type are read: sizes first, then `adjust` for what is particular.
+struct ExpertKeys;
+
+/// One thing that sets a family apart (hugging_face_steps.h).
+struct Step {
+    void (*take)(Config& config, Shape& shape, const Step& step);
+    std::string_view key{};  ///< that decides it; empty: it is always so
+    bool usual = true;       ///< where the key is absent
+    std::int64_t first = 0, second = 0, third = 0;
+    const ExpertKeys* keys = nullptr;
+    Experts experts{};  ///< where keys are absent
+    Latent latent{};
+};
+
+/// How configs of these model_types are read: sizes first, then one step after the other.
 struct Family {
-    std::string_view model_type;
+    std::initializer_list<std::string_view> model_types;
     MlpKind mlp;
     bool tied;
     FamilySizes sizes;
-    void (*adjust)(Config& config, Shape& shape);
+    std::initializer_list<Step> steps;
 };
 
-/// Every family that is known by name.
+/// Every family that is known by name, and the one of a model_type; null when there is none.
 std::span<const Family> families();
+const Family* find_family(std::string_view model_type);
 
 /// A window that so many of the layers use, in that order; `types` are the words of layer_types.
 void read_window(Config& config, Shape& shape, std::int64_t fallback);

@@ -159,12 +159,15 @@ TEST(HuggingFace, PublishedConfigsOfOtherFamiliesGiveThePublishedCount) {
 
 TEST(HuggingFace, EveryFamilyHasDefaultsThatMakeAShape) {
     for (const read::Family& family : read::families()) {
-        const std::string config =
-            R"({"model_type": ")" + std::string(family.model_type) + R"(", "num_experts_per_tok": 2})";
-        const auto file = read_shape(config, "config.json", Assume::Yes);
-        ASSERT_TRUE(file.ok()) << family.model_type << ": " << file.problems().front().what;
-        EXPECT_EQ(file->shape.hidden, family.sizes.hidden);
-        EXPECT_GE(file->assumed.size(), 4u) << "one line for each main size that is absent";
+        for (const std::string_view model_type : family.model_types) {
+            const std::string config =
+                R"({"model_type": ")" + std::string(model_type) + R"(", "num_experts_per_tok": 2})";
+            const auto file = read_shape(config, "config.json", Assume::Yes);
+            ASSERT_TRUE(file.ok()) << model_type << ": " << file.problems().front().what;
+            EXPECT_EQ(file->shape.hidden, family.sizes.hidden);
+            EXPECT_GE(file->assumed.size(), 4u) << "one line for each main size that is absent";
+            EXPECT_EQ(read::find_family(model_type), &family) << "a type of two families";
+        }
     }
 }
 
