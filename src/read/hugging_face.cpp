@@ -42,14 +42,26 @@ void Config::compare(std::string_view key, std::string_view other) {
 
 std::int64_t Config::size(const char* field, Keys keys, std::int64_t fallback) {
     const std::string_view key = present(field, keys);
-    return key.empty() ? fallback : fields_.integer(key, sizes).value_or(0);
+    return key.empty() ? fallback : number(key, sizes);
 }
 
 std::int64_t Config::size_or_none(const char* field, Keys keys, std::int64_t fallback) {
     const std::string_view key = present(field, keys);
     if (key.empty()) return fallback;
     if (root_.find(key)->as<Null>() != nullptr) return 0;
-    return fields_.integer(key, sizes_or_none).value_or(0);
+    return number(key, sizes_or_none);
+}
+
+std::int64_t Config::number(std::string_view key, Range range) {
+    const Array* each = root_.find(key)->as<Array>();
+    if (each == nullptr || each->empty()) return fields_.integer(key, range).value_or(0);
+    fields_.ask(key);
+    const auto* first = each->front().as<std::int64_t>();
+    const bool one = std::all_of(each->begin(), each->end(),
+                                 [&](const Value& value) { return describe(value) == describe(each->front()); });
+    if (first != nullptr && one && *first >= range.low && *first <= range.high) return *first;
+    refuse(key, "a list must say the same size for every layer, " + expected_integer(range));
+    return 0;
 }
 
 bool Config::flag(std::string_view key, bool fallback) {
@@ -102,8 +114,11 @@ struct Stated {
 const Stated stated[] = {
     {"vocab", &Shape::vocab, &FamilySizes::vocab, {"vocab_size"}},
     {"hidden", &Shape::hidden, &FamilySizes::hidden, {"n_embed", "n_embd", "d_model", "hidden_size"}},
-    {"layers", &Shape::layers, &FamilySizes::layers, {"n_layer", "n_layers", "num_hidden_layers"}},
-    {"heads", &Shape::heads, &FamilySizes::heads, {"n_head", "n_heads", "num_attention_heads"}},
+    {"layers", &Shape::layers, &FamilySizes::layers, {"n_layer", "n_layers", "num_layers", "num_hidden_layers"}},
+    {"heads",
+     &Shape::heads,
+     &FamilySizes::heads,
+     {"n_head", "n_heads", "num_heads", "attention_heads", "num_attention_heads"}},
 };
 
 bool states(const Config& config, const Stated& size) {
@@ -237,15 +252,28 @@ std::string name_of_config(const std::string& path, const std::string& where, co
     return model_type;
 }
 
+/// Where the config of a model of several parts has that of its text, and what it is called there; the whole file and
+/// no name where it has one part.
+std::pair<const Value*, std::string> text_part(const Value& root) {
+    const Value* part = &root;
+    std::string path;
+    for (const std::string_view key : {"thinker_config", "text_config", "llm_config", "language_config"}) {
+        const Value* inner = part->find(key);
+        if (inner == nullptr || inner->as<Object>() == nullptr) continue;
+        part = inner;
+        path += (path.empty() ? "" : ".") + std::string(key);
+    }
+    return {part, path};
+}
+
 }  // namespace
 
 ShapeFile read_hugging_face(const Value& root, Assume assume, Report& report) {
     Config outer(root, report);
-    const Value* text_config = root.find("text_config");
-    const bool nested = text_config != nullptr && text_config->as<Object>() != nullptr;
-    Config config(nested ? *text_config : root, report);
-    if (nested) config.assume("only text_config is read: vision and other parts are left out");
-    if (!nested && config.has("vision_config")) config.assume("vision and other parts are left out");
+    const auto [text, nested] = text_part(root);
+    Config config(*text, report);
+    if (!nested.empty()) config.assume("only " + nested + " is read: vision and other parts are left out");
+    if (nested.empty() && config.has("vision_config")) config.assume("vision and other parts are left out");
     const std::string model_type = config.text("model_type");
     for (Config* each : {&outer, &config}) {
         if (const std::string_view why = not_covered(each->text("model_type")); !why.empty()) {
@@ -268,7 +296,7 @@ ShapeFile read_hugging_face(const Value& root, Assume assume, Report& report) {
     file.assumed = config.assumed();
     file.places = config.places();
     file.stored = read_formats(root, file.shape.layers, file.assumed);
-    if (nested && !config.has("tie_word_embeddings")) {
+    if (!nested.empty() && !config.has("tie_word_embeddings")) {
         file.shape.tied = outer.flag("tie_word_embeddings", file.shape.tied);
     }
     file.shape.name = name_of_config(outer.text("_name_or_path"), report.where, model_type);

@@ -29,7 +29,8 @@ public:
 
     bool has(std::string_view key) const { return fields_.has(key); }
 
-    /// A size under the first of `keys` that is there; `fallback` when none is.
+    /// A size under the first of `keys` that is there; `fallback` when none is. A list must have the same for each
+    /// layer.
     std::int64_t size(const char* field, Keys keys, std::int64_t fallback);
 
     /// The same where null means that there is none: gives 0.
@@ -38,9 +39,21 @@ public:
     bool flag(std::string_view key, bool fallback);
     std::string text(std::string_view key);   ///< empty when absent or null
     const Array* list(std::string_view key);  ///< null when absent or null
+
+    /// Another config within this one, where it is there, for `read`; what was read there counts as read here.
+    template <class Read>
+    void within(std::string_view key, Read read) {
+        const Value* part = fields_.table(key);
+        if (part == nullptr) return;
+        Config inner(*part, report_);
+        read(inner);
+        places_.insert(places_.end(), inner.places_.begin(), inner.places_.end());
+    }
+
     void refuse(std::string_view key, std::string why);
-    void refuse_type(std::string_view why);                  ///< this model_type is not covered
-    void ignore(std::string_view key) { fields_.ask(key); }  ///< a key that decides nothing here
+    void refuse_type(std::string_view why);                              ///< this model_type is not covered
+    void ignore(std::string_view key) { fields_.ask(key); }              ///< a key that decides nothing here
+    const Value* ask(std::string_view key) { return fields_.ask(key); }  ///< null when absent
 
     /// Keys that are set and that nobody asked for, of structure (experts, state-space layers, patterns of layers, …)
     /// or a slip of the pen from one that was.
@@ -60,6 +73,7 @@ private:
     /// The first of `keys` that is there; a problem when another one says something else.
     std::string_view present(const char* field, Keys keys);
     void compare(std::string_view key, std::string_view other);
+    std::int64_t number(std::string_view key, Range range);
 
     const Value& root_;
     Fields fields_;
@@ -105,9 +119,10 @@ struct Family {
 std::span<const Family> families();
 const Family* find_family(std::string_view model_type);
 
-/// A window that so many of the layers use, in that order; `types` are the words of layer_types.
+/// A window that so many of the layers use, in that order, or those that layer_types names.
 void read_window(Config& config, Shape& shape, std::int64_t fallback);
 void spread_window(Shape& shape, std::int64_t windowed, std::int64_t every);
+void spread_window(Shape& shape, const std::vector<bool>& windowed);
 
 /// Why a model of that type has no shape here ("has state-space layers"); empty when there is no such reason.
 std::string_view not_covered(std::string_view model_type);

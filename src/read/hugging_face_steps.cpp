@@ -4,6 +4,23 @@
 #include <algorithm>
 
 namespace tilewright::read {
+namespace {
+
+bool is_on(Config& config, const Step& step) {
+    return step.key.empty() ? step.usual : config.flag(step.key, step.usual);
+}
+
+}  // namespace
+
+void take_positions(Config& config, Shape& shape, const Step& step) {
+    const Keys keys = {"n_positions", "max_position_embeddings"};
+    shape.position_rows = config.size("position_rows", keys, step.first) + step.second;
+}
+
+void take_ffn_ratio(Config& config, Shape& shape, const Step& step) {
+    const std::int64_t times = config.size("ffn", {step.key}, step.first);
+    if (shape.ffn == 0) shape.ffn = times * shape.hidden;
+}
 
 void take_bias(Config& config, Shape& shape, const Step& step) {
     const bool on = is_on(config, step);
@@ -13,6 +30,17 @@ void take_bias(Config& config, Shape& shape, const Step& step) {
     if ((step.first & head) != 0) shape.bias.head = on;
 }
 
+void take_parallel(Config& config, Shape& shape, const Step& step) {
+    if (!is_on(config, step)) return;
+    shape.block = BlockForm::Parallel;
+    shape.norms.per_layer = static_cast<int>(step.first);
+}
+
+void take_qk_norm(Config& config, Shape& shape, const Step& step) {
+    shape.norms.query_key = is_on(config, step);
+    shape.norms.query_key_whole = shape.norms.query_key && step.first != 0;
+}
+
 void take_window(Config& config, Shape& shape, const Step& step) {
     spread_window(shape, step.second, step.third);
     read_window(config, shape, step.first);
@@ -20,10 +48,14 @@ void take_window(Config& config, Shape& shape, const Step& step) {
 
 void take_window_pattern(Config& config, Shape& shape, const Step& step) {
     const Keys keys = {"sliding_window_pattern", "_sliding_window_pattern"};
-    const std::int64_t every = config.size("windowed_every", keys, step.second);
-    spread_window(shape, every - 1, every);
+    const Value* stated = config.ask(*keys.begin());
+    const auto* letters = stated == nullptr ? nullptr : stated->as<std::string>();
+    const std::int64_t every =
+        letters != nullptr ? std::ssize(*letters) : config.size_or_none("windowed_every", keys, step.second);
+    const std::int64_t windowed = letters != nullptr ? std::count(letters->begin(), letters->end(), 'L') : every - 1;
+    spread_window(shape, windowed, every);
     read_window(config, shape, step.first);
-    if (every == 1) shape.window = 0;  // every layer is the last of its pattern
+    if (windowed <= 0 && !config.has("layer_types")) shape.window = 0;
 }
 
 void take_late_window(Config& config, Shape& shape, const Step& step) {
@@ -66,6 +98,22 @@ std::int64_t leading_dense_layers(Config& config, std::string_view key) {
     return static_cast<std::int64_t>(dense->size());
 }
 
+/// The same said in words, one a layer.
+void read_layer_words(Config& config, Experts& experts) {
+    const Array* words = config.list("mlp_layer_types");
+    if (words == nullptr) return;
+    const auto is = [](const Value& value, std::string_view word) {
+        const auto* text = value.as<std::string>();
+        return text != nullptr && *text == word;
+    };
+    const auto first =
+        std::find_if_not(words->begin(), words->end(), [&](const Value& value) { return is(value, "dense"); });
+    experts.dense_layers = first - words->begin();
+    if (!std::all_of(first, words->end(), [&](const Value& value) { return is(value, "sparse"); })) {
+        config.refuse("mlp_layer_types", "only the first layers can be dense among layers of experts");
+    }
+}
+
 /// Which layers have experts.
 void read_expert_layers(Config& config, const ExpertKeys& keys, Experts& experts) {
     if (keys.dense == "mlp_only_layers") {
@@ -73,6 +121,7 @@ void read_expert_layers(Config& config, const ExpertKeys& keys, Experts& experts
     } else if (!keys.dense.empty()) {
         experts.dense_layers = config.size_or_none("experts.dense_layers", {keys.dense}, experts.dense_layers);
     }
+    read_layer_words(config, experts);
     if (!keys.every.empty()) experts.every = config.size("experts.every", {keys.every}, 1);
     if (experts.every > 1 && experts.dense_layers > 0) {
         config.refuse(keys.every, "a step beside layers listed as dense cannot be said");
@@ -90,9 +139,9 @@ void take_experts(Config& config, Shape& shape, const Step& step) {
     Experts experts = usual;
     experts.count = config.size_or_none("experts.count", {keys.count, "num_local_experts", "num_experts"}, usual.count);
     if (experts.count == 0) return;
-    experts.active =
-        config.size("experts.active", {keys.active, "num_experts_per_tok", "experts_per_token"}, usual.active);
-    experts.ffn = keys.width.empty() ? shape.ffn : config.size("experts.ffn", {keys.width}, usual.ffn);
+    experts.active = config.size("experts.active", {keys.active, "experts_per_token"}, usual.active);
+    const std::int64_t width = usual.ffn == 0 ? shape.ffn : usual.ffn;
+    experts.ffn = keys.width.empty() ? width : config.size("experts.ffn", {keys.width}, width);
     if (!keys.shared.empty()) {
         experts.shared_ffn = experts.ffn * config.size_or_none("experts.shared_ffn", {keys.shared}, usual.shared_ffn);
     } else if (!keys.shared_width.empty()) {

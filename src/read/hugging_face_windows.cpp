@@ -46,6 +46,13 @@ void spread_window(Shape& shape, std::int64_t windowed, std::int64_t every) {
     shape.windowed_every = every / common;
 }
 
+void spread_window(Shape& shape, const std::vector<bool>& windowed) {
+    const auto period = static_cast<std::ptrdiff_t>(period_of(windowed));
+    spread_window(shape, std::count(windowed.begin(), windowed.begin() + period, true), period);
+    const std::int64_t all = std::count(windowed.begin(), windowed.end(), true);
+    if (windowed_layers(shape, shape.layers) != all) spread_window(shape, all, shape.layers);
+}
+
 void read_window(Config& config, Shape& shape, std::int64_t fallback) {
     shape.window = config.size_or_none("window", {"sliding_window"}, fallback);
     const Array* types = config.list("layer_types");
@@ -53,11 +60,7 @@ void read_window(Config& config, Shape& shape, std::int64_t fallback) {
         if (shape.window == 0) spread_window(shape, 0, 0);
         return;
     }
-    const std::vector<bool> windowed = windowed_in(config, *types);
-    const auto period = static_cast<std::ptrdiff_t>(period_of(windowed));
-    spread_window(shape, std::count(windowed.begin(), windowed.begin() + period, true), period);
-    const std::int64_t all = std::count(windowed.begin(), windowed.end(), true);
-    if (windowed_layers(shape, shape.layers) != all) spread_window(shape, all, shape.layers);
+    spread_window(shape, windowed_in(config, *types));
 }
 
 }  // namespace tilewright::read
