@@ -23,6 +23,7 @@
 #include "cli/write_configs.h"
 #include "on_disk.h"
 #include "read/document.h"
+#include "render/config_json.h"
 #include "tilewright/read.h"
 
 namespace tilewright {
@@ -293,15 +294,28 @@ TEST(Cli, ConfigurationsReadBackAsTheSameShape) {
         EXPECT_EQ(config.lost.empty(), !unsaid.contains(name)) << name << "\n" << config.text;
     }
     // a shape read from a file is called by its family, and is written as that one
-    for (const char* family : {"gemma", "phi3", "qwen2", "mistral"}) {
-        const std::string given = std::string("{\"model_type\": \"") + family + "\"}";
-        const auto read = read_shape(given, "config.json");
-        ASSERT_TRUE(read.ok());
-        EXPECT_NE(cli::config_of(read->shape).text.find(std::string("\"") + family + "\""), std::string::npos);
+    for (const render::ConfigFamily& family : render::config_families()) {
+        const std::string named = "\"" + std::string(family.model_type) + "\"";
+        const std::string given = "{\"model_type\": " + named + ", \"num_experts_per_tok\": 2}";
+        const auto read = read_shape(given, "config.json", Assume::Yes);
+        ASSERT_TRUE(read.ok()) << named;
+        const cli::Config config = cli::config_of(read->shape);
+        EXPECT_NE(config.text.find(named), std::string::npos) << named << "\n" << config.text;
+        EXPECT_TRUE(config.lost.empty()) << named << " lost " << (config.lost.empty() ? "" : config.lost.front());
     }
     // a model of the catalogue as the class that its file names
     const Shape phi3 = *find_model("phi-3-mini");
     EXPECT_NE(cli::config_of(phi3).text.find("\"" + phi3.family + "\""), std::string::npos);
+}
+
+TEST(Cli, AWidthThatTheFileLeavesOpenIsWrittenInItsPlace) {
+    const std::string text = R"({"model_type": "gpt_neo", "hidden_size": 2048, "intermediate_size": null})";
+    cli::ReadConfig read{text, *read_shape(text, "config.json", Assume::No)};
+    Shape wider = read.file.shape;
+    wider.ffn = 6144;
+    const auto written = cli::edited_config(read, wider);
+    ASSERT_TRUE(written);
+    EXPECT_EQ(*written, R"({"model_type": "gpt_neo", "hidden_size": 2048, "intermediate_size": 6144})");
 }
 
 /// BLOOM's class has an MLP of four times its hidden size: a file without the width would be of another model.

@@ -26,13 +26,15 @@ std::size_t find_key(const std::string& text, const KeyPlace& place) {
     return text.find(quoted, at + 1) < end ? std::string::npos : at;
 }
 
-/// Replaces the number after a key; whether there was one.
+/// Replaces the number or the null after a key; whether there was one.
 bool replace_number(std::string& text, const KeyPlace& place, std::int64_t value) {
     const std::size_t key = find_key(text, place);
     if (key == std::string::npos) return false;
     const std::size_t from = text.find_first_not_of(" \t\r\n", text.find(':', key + place.key.size() + 2) + 1);
-    if (from == std::string::npos || std::isdigit(static_cast<unsigned char>(text[from])) == 0) return false;
-    const std::size_t to = std::min(text.find_first_not_of("0123456789", from), text.size());
+    if (from == std::string::npos) return false;
+    const bool null = text.compare(from, 4, "null") == 0;
+    if (!null && std::isdigit(static_cast<unsigned char>(text[from])) == 0) return false;
+    const std::size_t to = null ? from + 4 : std::min(text.find_first_not_of("0123456789", from), text.size());
     text.replace(from, to - from, std::to_string(value));
     return true;
 }

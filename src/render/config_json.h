@@ -2,6 +2,7 @@
 // a given shape exactly is found by reading the text back, which is not for this folder to do.
 #pragma once
 
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,12 +12,17 @@
 
 namespace tilewright::render {
 
-/// How a model_type writes a shape: the names of its sizes (empty where it has none) and what else it needs.
+/// What a class calls its main sizes; empty where it has no such key.
+struct ConfigNames {
+    std::string_view hidden, layers, heads, kv_heads, head_dim, ffn;
+};
+
+/// How a model_type writes a shape: its sizes, then what else it needs.
 struct ConfigFamily {
     std::string_view model_type;
     std::string_view architecture;  ///< the class of transformers
-    std::string_view hidden, layers, heads, kv_heads, head_dim, ffn;
-    void (*extra)(JsonWriter& json, const Shape& shape);
+    ConfigNames names;
+    std::initializer_list<void (*)(JsonWriter& json, const Shape& shape)> extras;
 };
 
 /// The more common first.
