@@ -111,8 +111,9 @@ UNKNOWN = """## What a row needs that nobody can know
 
 | rows | not published | taken as |
 |---|---|---|
-| TensorRT-LLM, in-flight batching | the largest batch and the tokens of a step | what trtllm-bench sets for the lengths and the memory (its `bench/build/tuning.py`), with 0.95 of what weights leave; requests as its pages state (30,000 at 128/128 to 1,000 at 22,000 tokens) |
-| TensorRT-LLM 0.12 | which of its tuned settings were used; why it is slower than 0.17: 3 ms between steps, set on Mistral 7B (`tensorrt-llm-0.12`); its build keeps logits of up to 8,192 sequences in several copies, of whose memory nothing is known | the same as later versions. FP16 rows of 70 B on H100 and A100, tp 4 and 8, are up to half of what is predicted |
+| TensorRT-LLM, in-flight batching | the largest batch and the tokens of a step | what trtllm-bench estimates from the lengths and the memory (its `bench/build/tuning.py`; for MXFP4 its defaults, 2,048 and 8,192), with 0.95 of what weights leave; requests as its pages state (30,000 at 128/128 to 1,000 at 22,000 tokens) |
+| TensorRT-LLM 1.0 and 1.1, DeepSeek | whether its batch was estimated as if every head kept keys, as `tuning.py` did then: 64 to 384 sequences a GPU | not: by what latent attention keeps, as later releases do |
+| TensorRT-LLM 0.12 | why it is slower than 0.17; how much its logits of up to 8,192 sequences in several copies leave of the memory | 3 ms between steps, set on Mistral 7B; nothing. Batch and tokens are those of its `benchmark_config.yml` |
 | TensorRT-LLM 1.0, experts | how experts and attention are split | tensor parallelism, or every GPU its own requests beside shared experts, whichever gives more |
 | TensorRT-LLM 1.1, gpt-oss on Hopper | how fast Triton's kernels for MXFP4 experts are; its page names them, no timings are public | as TensorRT-LLM 1.3's own kernels, which were timed, with 16-bit activations as its source has it (W4A16 before Blackwell) |
 | DeepSeek's fp8 | | in blocks of 128, as its checkpoint |

@@ -196,6 +196,16 @@ struct MemoryBeside {
     friend bool operator==(const MemoryBeside&, const MemoryBeside&) = default;
 };
 
+/// Sequences and tokens of a step that an engine's own benchmark sets for a model.
+struct BenchSteps {
+    std::string model;  ///< by its name
+    std::int64_t tp = 1;
+    std::int64_t length = 0;  ///< of a request, prompt and answer; 0: any
+    std::int64_t max_batch = 0, chunk = 0;
+
+    friend bool operator==(const BenchSteps&, const BenchSteps&) = default;
+};
+
 /// What an engine that batches continuously is set to, unless told otherwise; docs/serving.md.
 struct Engine {
     double memory_share = 1;       ///< of the GPU's memory, for weights, activations and the cache together
@@ -204,9 +214,11 @@ struct Engine {
     std::int64_t max_batch = 256;  ///< sequences of a step
     std::int64_t chunk = 8192;     ///< tokens of a step, prompts included
     bool sizes_steps = false;      ///< both follow from memory and lengths when everything comes at once (bench_limits)
+    std::vector<BenchSteps> bench_steps;  ///< of models for which they are listed instead
+    bool whole_prompts = false;           ///< in steps so sized no prompt is split
     bool windows = true;           ///< a window that all layers have is used, and layers with one keep no more than it
     bool expert_launches = false;  ///< with int4 weights every expert has kernels of its own
-    bool gathers_tokens = false;   ///< every GPU gets all tokens for its experts, instead of those that chose them
+    bool gathers_tokens = false;  ///< every GPU gets all tokens for its experts, instead of those that chose them
     bool own_fp8 = false;  ///< its vendor's checkpoints of Qwen3 are run, with a scale a tensor, not Qwen's in blocks
     bool own_requests = false;  ///< GPUs that share experts may have requests of their own within tensor parallelism
     bool widens_cache = false;  ///< decoding widens an fp8 cache as it is read, so that only its bytes take time

@@ -76,6 +76,7 @@ CacheRoom cache_room(const Shape& shape, const Workload& layout, const Engine& e
 struct BatchLimits {
     std::int64_t max_batch = 256;  ///< sequences of a replica
     std::int64_t chunk = 8192;     ///< tokens of a step
+    bool whole = false;            ///< a prompt waits for a step with room for all of it
 
     friend bool operator==(const BatchLimits&, const BatchLimits&) = default;
 };
@@ -84,10 +85,8 @@ struct BatchLimits {
 /// `turns_beyond` two half batches in turn and a spare expert on every GPU.
 Workload deployed(const Shape& shape, Workload layout);
 
-/// Sequences and tokens of a step as trtllm-bench sets them for a file of requests
-/// (tensorrt_llm/bench/build/tuning.py): the batch is what the cache of all GPUs holds (`fit`), the tokens are those
-/// that keep prompts and answers in step, and a prompt is never split.
-BatchLimits bench_limits(double fit, const LoadShape& load, std::int64_t stages);
+/// Sequences and tokens of a step as trtllm-bench sets them for a file of requests like `load`.
+BatchLimits bench_limits(const Shape& shape, const Workload& layout, const Device& device, const LoadShape& load);
 
 struct Quantiles {
     double p50 = 0, p95 = 0, p99 = 0, mean = 0;

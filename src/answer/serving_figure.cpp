@@ -28,9 +28,10 @@ public:
         const Parallelism& parallel = work_.parallel;
         groups_ = parallel.dp * parallel.pp;
         gpus_ = static_cast<double>(parallel.tp * groups_);
+        limits_ = limits();
+        engine_.chunk = limits_.chunk;
         cache_ = cache_room(asked.question.shape, work_, engine_, pricer_);
         cache_.bytes = std::max(cache_.bytes / static_cast<double>(parallel.pp), cache_.of(asked.isl + asked.osl));
-        limits_ = limits();
     }
 
     ServingFigure run() {
@@ -58,9 +59,9 @@ private:
     /// Requests that a group works on at once.
     std::int64_t at_once() const {
         if (asked_.batch) return std::max<std::int64_t>(1, ceil_div(*asked_.batch, groups_));
-        return std::min(limits_.max_batch, fit());
+        const std::int64_t fit = std::max<std::int64_t>(1, cache_.requests(asked_.isl + asked_.osl));
+        return std::min({limits_.max_batch, limits_.chunk, fit});
     }
-    std::int64_t fit() const { return std::max<std::int64_t>(1, cache_.requests(asked_.isl + asked_.osl)); }
 
     /// Of a group: as the row says, as the engine's benchmark sizes them for what comes at once, or the engine's usual.
     BatchLimits limits() const {
@@ -69,9 +70,9 @@ private:
             LoadShape load;
             load.isl = asked_.isl;
             load.osl = asked_.osl;
-            limits = bench_limits(static_cast<double>(fit() * groups_), load, work_.parallel.pp);
+            limits = bench_limits(asked_.question.shape, work_, asked_.question.device, load);
         }
-        return {asked_.max_batch.value_or(limits.max_batch), asked_.chunk.value_or(limits.chunk)};
+        return {asked_.max_batch.value_or(limits.max_batch), asked_.chunk.value_or(limits.chunk), limits.whole};
     }
 
     Served walk() {
@@ -81,7 +82,7 @@ private:
         load.rate = asked_.rate.value_or(HUGE_VAL);
         load.requests = asked_.batch.value_or(offline_requests(asked_.isl + asked_.osl));
         load.duration = {static_cast<double>(online_requests) / load.rate};
-        Deployment deployment{groups_, {at_once(), std::max(limits_.chunk, at_once())}, cache_, 95};
+        Deployment deployment{groups_, {at_once(), std::max(limits_.chunk, at_once()), limits_.whole}, cache_, 95};
         if (asked_.batch) deployment.cache.bytes = {HUGE_VAL};  // it was run
         return simulate(make_load(load), deployment, table_);
     }

@@ -196,6 +196,27 @@ constexpr Key<MemoryBeside> memory_keys[] = {
     {"wide_weights", set_field<&MemoryBeside::wide_weights>},
 };
 
+/// "llama-2-70b 4 4096/8192, llama-2-70b 4 256/8192 of 4224": model, tensor ranks, sequences and tokens of a step,
+/// where it matters the tokens of a request.
+bool set_bench_steps(Engine& engine, std::string_view text, std::string& expected) {
+    expected = "entries such as \"llama-2-70b 4 4096/8192\" or \"llama-2-70b 4 256/8192 of 4224\"";
+    engine.bench_steps.clear();
+    for (const std::string_view entry : split(text, ',')) {
+        const std::vector<std::string_view> words = split(entry, ' ');
+        const bool of_length = words.size() == 5 && words[3] == "of";
+        if (words.size() != 3 && !of_length) return false;
+        const std::size_t slash = std::min(words[2].find('/'), words[2].size() - 1);
+        const auto tp = number(words[1]), batch = number(words[2].substr(0, slash));
+        const auto chunk = number(words[2].substr(slash + 1)), length = of_length ? number(words[4]) : 0.0;
+        const auto whole = [](const std::optional<double>& value) { return value && *value == std::floor(*value); };
+        if (!whole(tp) || !whole(batch) || !whole(chunk) || !whole(length)) return false;
+        if (*tp < 1 || *batch < 1 || *chunk < 1) return false;
+        const auto count = [](const std::optional<double>& value) { return static_cast<std::int64_t>(*value); };
+        engine.bench_steps.push_back({std::string(words[0]), count(tp), count(length), count(batch), count(chunk)});
+    }
+    return true;
+}
+
 constexpr Key<Engine> engine_keys[] = {
     {"memory_share", set_field<&Engine::memory_share, share>},
     {"free_share", set_field<&Engine::free_share, share>},
@@ -203,6 +224,8 @@ constexpr Key<Engine> engine_keys[] = {
     {"max_batch", set_field<&Engine::max_batch, some>},
     {"chunk_tokens", set_field<&Engine::chunk, some>},
     {"sizes_steps", set_field<&Engine::sizes_steps>},
+    {"bench_steps", set_bench_steps},
+    {"whole_prompts", set_field<&Engine::whole_prompts>},
     {"windows", set_field<&Engine::windows>},
     {"expert_launches", set_field<&Engine::expert_launches>},
     {"gathers_tokens", set_field<&Engine::gathers_tokens>},

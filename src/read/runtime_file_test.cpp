@@ -90,6 +90,21 @@ TEST(RuntimeFile, BeginsWithTheLinesOfTheOneThatItIsLike) {
     EXPECT_NE(unknown.problems().front().fix.find("huggingface"), std::string::npos);
 }
 
+TEST(RuntimeFile, ListsTheStepsOfABenchmark) {
+    const auto read = [](const std::string& text) {
+        return read_runtime("[engine]\nbench_steps = \"" + text + "\"\n", "own.toml");
+    };
+    const Result<Runtime> two = read("llama-2-70b 4 4096/8192, llama-2-70b 4 256/8192 of 4224");
+    ASSERT_TRUE(two);
+    EXPECT_EQ(two->engine->bench_steps,
+              (std::vector<BenchSteps>{{"llama-2-70b", 4, 0, 4096, 8192}, {"llama-2-70b", 4, 4224, 256, 8192}}));
+    for (const char* bad :
+         {"llama-2-70b", "llama-2-70b 4 4096", "llama-2-70b 0 4096/8192", "llama-2-70b 4 4096/8192 of",
+          "llama-2-70b 4 1.5/8192", "llama-2-70b 4 /8192", "llama-2-70b 4 256/8192 at 4224"}) {
+        EXPECT_FALSE(read(bad)) << bad;
+    }
+}
+
 TEST(RuntimeFile, EveryBadLineIsTold) {
     const Result<Runtime> read = read_runtime(
         "titel = \"x\"\n[lowering]\nresidual = \"apat\"\nforward.gate = \"pointwise 1\"\njoins_qkv = 3\n"

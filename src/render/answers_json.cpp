@@ -240,7 +240,13 @@ void write_engine(JsonWriter& json, const Engine& engine) {
     json.key("engine").object().field("memory_share", engine.memory_share);
     json.field("free_share", engine.free_share).field("block_tokens", engine.block);
     json.field("max_batch", engine.max_batch).field("chunk_tokens", engine.chunk);
-    json.field("sizes_steps", engine.sizes_steps).field("windows", engine.windows);
+    json.field("sizes_steps", engine.sizes_steps).field("whole_prompts", engine.whole_prompts);
+    json.key("bench_steps").array();
+    for (const BenchSteps& steps : engine.bench_steps) {
+        json.object().field("model", steps.model).field("tp", steps.tp).field("request_tokens", steps.length);
+        json.field("max_batch", steps.max_batch).field("chunk_tokens", steps.chunk).end();
+    }
+    json.end().field("windows", engine.windows);
     json.field("expert_launches", engine.expert_launches).field("gathers_tokens", engine.gathers_tokens);
     json.field("own_fp8", engine.own_fp8).field("own_requests", engine.own_requests);
     json.field("widens_cache", engine.widens_cache).field("own_sums", name_of(engine.own_sums));

@@ -42,18 +42,6 @@ Workload deployed(const Shape& shape, Workload layout) {
     return layout;
 }
 
-BatchLimits bench_limits(double fit, const LoadShape& load, std::int64_t stages) {
-    const auto isl = static_cast<double>(load.isl), osl = static_cast<double>(load.osl);
-    const double batch = std::min(fit, 4096.0) / static_cast<double>(stages);
-    const double tokens = std::min(batch * (1.0 + isl / osl), 32768.0);
-    const auto rounded = [](double value, std::int64_t step) {
-        return round_up(static_cast<std::int64_t>(std::ceil(value)), step);
-    };
-    const std::int64_t most = std::max<std::int64_t>(64, rounded(batch, batch < 256 ? 32 : batch < 1024 ? 128 : 256));
-    const std::int64_t step = rounded(tokens, tokens < 4096 ? 256 : tokens < 8192 ? 512 : 1024);
-    return {most, std::max({std::int64_t{2048}, step, load.isl + most})};
-}
-
 Bytes CacheRoom::of(std::int64_t tokens) const {
     const std::int64_t held = round_up(tokens, block);
     return {per_token * static_cast<double>(held) + per_windowed * static_cast<double>(std::min(held, window))};

@@ -223,14 +223,71 @@ TEST(Deployed, ExpertsFillTheirGpus) {
     EXPECT_EQ(deployed(shape, layout), layout);
 }
 
-TEST(BenchLimits, AreThoseOfTheBenchmark) {
+Workload bench(const char* runtime, std::int64_t tp) {
+    Workload layout;
+    layout.phase = Phase::Decode;
+    layout.runtime = *find_runtime(runtime);
+    layout.formats.weights = layout.formats.kv = Format::Fp8;
+    layout.parallel.tp = tp;
+    return layout;
+}
+
+LoadShape lengths(std::int64_t isl, std::int64_t osl) {
     LoadShape load;
-    load.isl = load.osl = 1000;
-    EXPECT_EQ(bench_limits(300, load, 1), (BatchLimits{384, 2048}));
-    EXPECT_EQ(bench_limits(5000, load, 1), (BatchLimits{4096, 8192}));
-    EXPECT_EQ(bench_limits(10, load, 2), (BatchLimits{64, 2048}));
-    load.isl = 20000;
-    EXPECT_EQ(bench_limits(40, load, 1), (BatchLimits{64, 20064}));
+    load.isl = isl;
+    load.osl = osl;
+    return load;
+}
+
+/// By hand for 8 B parameters in fp8 on a GPU of 140 GB: 0.95 · 132 GB over 64 KiB a token is 1,913,000 tokens.
+TEST(BenchLimits, AreEstimatedFromMemoryAndLengths) {
+    Shape shape = llama();
+    Device device = h200();
+    device.usable_memory = Bytes{132e9 + static_cast<double>(count_parameters(shape).total)};
+    const double token = 2.0 * static_cast<double>(shape.layers * shape.kv_heads * shape.head_dim);
+    const auto fit = [&](std::int64_t length) { return 0.95 * 132e9 / (token * static_cast<double>(length)); };
+    const auto limits = [&](std::int64_t isl, std::int64_t osl) {
+        return bench_limits(shape, bench("tensorrt-llm-0.17", 1), device, lengths(isl, osl));
+    };
+    ASSERT_GT(fit(2000), 512);
+    ASSERT_LT(fit(2000), 1024);
+    const auto most = round_up(static_cast<std::int64_t>(std::ceil(fit(2000))), 128);
+    EXPECT_EQ(limits(1000, 1000), (BatchLimits{most, 2048}));
+    EXPECT_EQ(limits(128, 128), (BatchLimits{4096, 8192}));
+    EXPECT_EQ(limits(200000, 2000), (BatchLimits{64, 2048})) << "long prompts are split";
+    const BatchLimits whole = bench_limits(shape, bench("tensorrt-llm", 1), device, lengths(200000, 2000));
+    EXPECT_EQ(whole, (BatchLimits{64, 200064, true})) << "PyTorch's engine splits none";
+}
+
+TEST(BenchLimits, AreListedForReleasesBeforeTheEstimate) {
+    Shape shape = llama();
+    shape.name = "llama-2-70b";
+    const auto limits = [&](std::int64_t tp, std::int64_t osl) {
+        return bench_limits(shape, bench("tensorrt-llm-0.12", tp), h200(), lengths(128, osl));
+    };
+    EXPECT_EQ(limits(4, 2048), (BatchLimits{4096, 8192}));
+    EXPECT_EQ(limits(4, 4096), (BatchLimits{256, 8192})) << "of 4,224 tokens";
+    shape.name = "another";
+    EXPECT_NE(limits(4, 4096), (BatchLimits{256, 8192}));
+}
+
+TEST(BenchLimits, OfMxfp4AreTheEnginesOwn) {
+    Workload layout = bench("tensorrt-llm", 1);
+    layout.formats.weights = Format::Mxfp4;
+    EXPECT_EQ(bench_limits(llama(), layout, h200(), lengths(1000, 1000)), (BatchLimits{2048, 8192, true}));
+}
+
+/// Two prompts of 60 tokens and steps of 100: split, the second begins in the first step.
+TEST(Simulate, AWholePromptWaitsForAStepWithRoom) {
+    StepTable table(llama(), vllm(), on_h200());
+    std::vector<Request> load(2, Request{{}, 60, 2, 0});
+    Deployment deployment{1, {8, 100}, {.bytes = {HUGE_VAL}}, 95};
+    const Served split = simulate(load, deployment, table);
+    deployment.limits.whole = true;
+    const Served whole = simulate(load, deployment, table);
+    EXPECT_EQ(split.times[0].first, table({0, 0, 2, 100, 0}).time.value);
+    EXPECT_EQ(whole.times[0].first, table({0, 0, 1, 60, 0}).time.value);
+    EXPECT_LT(whole.times[0].first, split.times[0].first);
 }
 
 TEST(PlanServing, PlansWithinTheLimitsComeFirst) {

@@ -113,6 +113,11 @@ private:
 
     bool is_ready(std::size_t id) const { return load_[id].cached >= load_[id].isl; }
     bool has_room(std::size_t id) const { return in_flight() < deployment_.limits.max_batch && bytes_of(id) <= room_; }
+    /// Whether what is left of a step's tokens will do: for all of a prompt that is not split.
+    bool starts_now(const Request& request, std::int64_t left) const {
+        const BatchLimits& limits = deployment_.limits;
+        return !limits.whole || std::min(request.isl - request.cached, limits.chunk) <= left;
+    }
     std::size_t admit() {
         const std::size_t id = waiting_.front();
         waiting_.pop_front();
@@ -159,7 +164,8 @@ private:
         for (Prompt& prompt : prompts_) {
             if (left > 0) compute(prompt);
         }
-        while (left > 0 && !waiting_.empty() && !is_ready(waiting_.front()) && has_room(waiting_.front())) {
+        while (left > 0 && !waiting_.empty() && !is_ready(waiting_.front()) && has_room(waiting_.front()) &&
+               starts_now(load_[waiting_.front()], left)) {
             const std::size_t id = admit();
             prompts_.push_back({id, load_[id].cached});
             compute(prompts_.back());
