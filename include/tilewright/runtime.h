@@ -218,6 +218,7 @@ struct Engine {
     bool whole_prompts = false;           ///< in steps so sized no prompt is split
     bool windows = true;           ///< a window that all layers have is used, and layers with one keep no more than it
     bool expert_launches = false;  ///< with int4 weights every expert has kernels of its own
+    ExpertLibrary expert_library = ExpertLibrary::Usual;  ///< whose kernels experts run on
     bool gathers_tokens = false;  ///< every GPU gets all tokens for its experts, instead of those that chose them
     bool own_fp8 = false;  ///< its vendor's checkpoints of Qwen3 are run, with a scale a tensor, not Qwen's in blocks
     bool own_requests = false;  ///< GPUs that share experts may have requests of their own within tensor parallelism

@@ -176,6 +176,7 @@ TEST(Engine, LaunchesEveryExpertWhereItsKernelsDo) {
     EXPECT_EQ(find_op(lower(deepseek(), work), "expert launches"), nullptr);
     work.runtime = *find_runtime("sglang-0.4");
     EXPECT_EQ(find_op(lower(deepseek(), work), "expert launches")->count, 2 * 2 * 256);
+    EXPECT_EQ(only<ExpertMlp>(lower(deepseek(), work), "experts").library, ExpertLibrary::SgLang);
 }
 
 TEST(Engine, DecodesAsItsAttentionCan) {

@@ -207,6 +207,7 @@ void served_experts(Builder& b, const Experts& experts) {
     const std::optional<Engine>& engine = runtime_of(b.work.runtime).engine;
     const bool gathers = engine && engine->gathers_tokens;
     if (gathers) mlp.exchanged = false;
+    if (engine) mlp.library = engine->expert_library;
     const auto send = [&](std::string_view name) {
         if (exchanged && gathers) {
             const bool narrow = exchange.narrow_tokens && quantization != Quantization::Fp8Block;

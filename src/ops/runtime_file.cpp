@@ -228,6 +228,7 @@ constexpr Key<Engine> engine_keys[] = {
     {"whole_prompts", set_field<&Engine::whole_prompts>},
     {"windows", set_field<&Engine::windows>},
     {"expert_launches", set_field<&Engine::expert_launches>},
+    {"expert_library", set_field<&Engine::expert_library>},
     {"gathers_tokens", set_field<&Engine::gathers_tokens>},
     {"own_fp8", set_field<&Engine::own_fp8>},
     {"own_requests", set_field<&Engine::own_requests>},

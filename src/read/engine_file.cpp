@@ -135,6 +135,23 @@ ExpertKernel expert_kernel(const FoundRow& found) {
     return k;
 }
 
+/// Of the bytes that a kernel seems to move, those beyond what it must move are units that take their time: on another
+/// part they follow the clock and the number of units, not the bandwidth.
+double carried_bytes(double seen, double least, const Device& from, const Device& to) {
+    const auto of_a_unit = [](const Device& device) {
+        return device.bandwidth.value / (static_cast<double>(device.units) * device.boost_clock.value);
+    };
+    return seen > least ? least + (seen - least) * of_a_unit(to) / of_a_unit(from) : seen;
+}
+
+/// A row that is copied for an expert is written and read, its result too; around the activation about as much.
+void carry(ExpertKernel& kernel, const Device& from, const Device& to) {
+    constexpr double least_input = 4.0, least_inner = 2.0;
+    kernel.input_bytes = carried_bytes(kernel.input_bytes, least_input, from, to);
+    kernel.inner_bytes = carried_bytes(kernel.inner_bytes, least_inner, from, to);
+    kernel.token_bytes = carried_bytes(kernel.token_bytes, 2.0, from, to);
+}
+
 /// The format whose timings stand in where nobody published any.
 std::string_view timed_as(Quantization way) {
     switch (way) {
@@ -163,7 +180,10 @@ void add_experts(EngineKernels& engines, const Device& device) {
             if (better) found[0] = found[library];
         }
         for (std::size_t library = 0; library < expert_library_count; ++library) {
-            kernels[library] = expert_kernel(found[library] ? *found[library] : *found[0]);
+            const FoundRow& row = found[library] ? *found[library] : *found[0];
+            kernels[library] = expert_kernel(row);
+            const bool carried = row.one_device && row.words[0] != device.name;
+            if (carried) carry(kernels[library], read::built_in_device(row.words[0]), device);
         }
     }
 }

@@ -93,6 +93,21 @@ TEST(EngineFile, WidensWhatItDidNotMeasure) {
               own.decode[0].basis.high / own.decode[0].basis.low);
 }
 
+/// An RTX PRO 6000 has more units than a B200 and a fifth of its bandwidth: what its units take to sort and gather rows
+/// is a small part of what memory takes.
+TEST(EngineFile, CarriesTheTimeOfUnitsNotOfMemory) {
+    const auto nvfp4 = [](const char* device) {
+        return engine_kernels(*find_device(device)).experts[static_cast<std::size_t>(Quantization::Nvfp4)].front();
+    };
+    const ExpertKernel timed = nvfp4("b200"), carried = nvfp4("rtx-pro-6000");
+    EXPECT_EQ(carried.basis.evidence, Evidence::Transferred);
+    EXPECT_GT(timed.input_bytes, 16.0);
+    EXPECT_LT(carried.input_bytes, 6.0);
+    EXPECT_GT(carried.input_bytes, 4.0) << "a row is written and read, and its result";
+    EXPECT_LT(carried.inner_bytes, 3.0);
+    EXPECT_EQ(carried.tile_us, timed.tile_us);
+}
+
 TEST(EngineFile, KeepsFractionsOfTheDataSheetBelowIt) {
     for (const std::string& name : device_names()) {
         const EngineKernels engines = engine_kernels(*find_device(name));

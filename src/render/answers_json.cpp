@@ -247,6 +247,7 @@ void write_engine(JsonWriter& json, const Engine& engine) {
         json.field("max_batch", steps.max_batch).field("chunk_tokens", steps.chunk).end();
     }
     json.end().field("windows", engine.windows);
+    json.field("expert_library", name_of(engine.expert_library));
     json.field("expert_launches", engine.expert_launches).field("gathers_tokens", engine.gathers_tokens);
     json.field("own_fp8", engine.own_fp8).field("own_requests", engine.own_requests);
     json.field("widens_cache", engine.widens_cache).field("own_sums", name_of(engine.own_sums));
