@@ -95,17 +95,19 @@ std::string error_table(const Prediction& prediction) {
                        {"roofline", Align::Right}},
                       rows) +
            element("p",
-                   "Fractions of the measured time. In interval: the share that lies within the 90% interval. "
+                   "Recorded when the profile was fitted, in parts of the measured time. In interval: the share that "
+                   "lies within the 90% interval. "
                    "Roofline: the mean error of a fitted roofline with a launch time on the same kernels.");
 }
 
 constexpr std::array<std::string_view, 5> assumptions = {
-    "Kernels are queued back to back, one after another, on an otherwise idle GPU; communication does not overlap "
-    "computation.",
-    "Operands come cold from memory, once; what the kernel before left in the cache helps nobody.",
+    "The GPU does nothing else. A kernel starts when the one before it has ended and the host has issued it; "
+    "collectives run beside products as far as --overlap says.",
+    "A product may find its first operand in L2, where the kernel before has just written it; all others come from "
+    "memory.",
     "The library takes the variant that the model finds fastest; it may err, and so may we.",
     "A speed-up's interval counts only the kernels that differ between the two shapes.",
-    "FLOPs are those of matrix products and attention; MFU is over the data-sheet peak."};
+    "FLOPs are those of matrix products, and of attention as its mask needs it; MFU is over the data-sheet peak."};
 
 }  // namespace
 

@@ -45,8 +45,8 @@ Chart time_chart(const Comparison& comparison);
 /// What a front weighs speed against.
 enum class Against { Parameters, KvCache };
 
-/// The shapes of a Pareto front: none is faster that costs less of the other.
-Chart front_chart(const std::vector<Candidate>& front, Against against);
+/// The shapes of a Pareto front: none is better by the search's objective that costs less of the other.
+Chart front_chart(const SearchResult& found, Against against);
 Chart sweep_chart(const Sweep& sweep);
 
 /// Time per output token against throughput, a line for each tensor split.

@@ -165,7 +165,7 @@ Chart time_chart(const Comparison& comparison) {
     }
     for (const Component component : components) chart.series.push_back(stacked(predictions, {component}, unit));
     if (!rest.empty()) chart.series.push_back(stacked(predictions, rest, unit));
-    constexpr double room_for_totals = 1.25;
+    constexpr double room_for_totals = 1.3;  // seven characters on a telephone
     chart.x.to = room_for_totals * longest.value / unit.seconds;
     for (const Prediction& prediction : predictions) {
         chart.series.back().labels.push_back(time_text(prediction.kernels.sum.time));
@@ -173,23 +173,32 @@ Chart time_chart(const Comparison& comparison) {
     return chart;
 }
 
-Chart front_chart(const std::vector<Candidate>& front, Against against) {
+Chart front_chart(const SearchResult& found, Against against) {
     const bool size = against == Against::Parameters;
-    Chart chart{size ? "Speed against size" : "Speed against the KV cache", ""};
+    const bool by_loss = found.objective == Objective::Loss;
+    Chart chart{
+        fmt::format("{} against {}", by_loss ? "Time to the baseline's loss" : "Speed", size ? "size" : "the KV cache"),
+        ""};
     chart.x.label = size ? "change in parameters (%)" : "KV cache of a token (KiB)";
-    chart.y.label = "speed-up (×), with its 90% interval";
+    chart.y.label =
+        by_loss ? "that loss so many times as soon (×), with its 90% interval" : "speed-up (×), with its 90% interval";
     Series points{"", Mark::Points};
-    for (const Candidate& candidate : front) {
+    for (const Candidate& candidate : size ? found.parameter_front : found.kv_front) {
         points.x.push_back(size ? 100.0 * candidate.parameter_change : candidate.kv_per_token.value / 0x1p10);
-        points.y.push_back(candidate.speedup);
-        points.low.push_back(candidate.low);
-        points.high.push_back(candidate.high);
+        points.y.push_back(by_loss ? candidate.to_loss : candidate.speedup);
+        points.low.push_back(by_loss ? candidate.to_loss_low : candidate.low);
+        points.high.push_back(by_loss ? candidate.to_loss_high : candidate.high);
+        const std::string sooner =
+            by_loss ? fmt::format("the same loss {} as fast ({})\n", gain_text(candidate, found.objective),
+                                  speedup_interval(candidate.to_loss_low, candidate.to_loss_high))
+                    : "";
         points.notes.push_back(
-            fmt::format("{}\n{} ({})\nparameters {}, KV cache {} a token", changes_text(candidate),
+            fmt::format("{}\n{}{} the speed ({})\nparameters {}, KV cache {} a token", changes_text(candidate), sooner,
                         speedup_text(candidate.speedup), speedup_interval(candidate.low, candidate.high),
                         change_text(candidate.parameter_change), bytes_text(candidate.kv_per_token)));
-        chart.description += fmt::format("{}: {} with {} parameters. ", changes_text(candidate),
-                                         speedup_text(candidate.speedup), change_text(candidate.parameter_change));
+        chart.description +=
+            fmt::format("{}: {} with {} parameters. ", changes_text(candidate), gain_text(candidate, found.objective),
+                        change_text(candidate.parameter_change));
     }
     chart.series = {points};
     chart.guides = {{1.0, "as it is", false}};

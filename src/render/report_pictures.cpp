@@ -58,13 +58,15 @@ std::vector<Picture> pictures(const Report& report) {
             " Beside the shape as it is: the best of equal size that turn one knob, two, or any number.";
     }
     const SearchResult& found = report.advice.found;
+    const std::string_view better =
+        found.objective == Objective::Loss ? "reaches the baseline's loss sooner" : "is faster";
     if (!found.parameter_front.empty()) {
-        all.push_back(draw("front", "No shape found is faster with a smaller change of its size.",
-                           front_chart(found.parameter_front, Against::Parameters)));
+        all.push_back(draw("front", fmt::format("No shape found {} with a smaller change of its size.", better),
+                           front_chart(found, Against::Parameters)));
     }
     if (found.kv_front.size() > 1) {
-        all.push_back(draw("front-kv", "No shape found is faster with a smaller KV cache.",
-                           front_chart(found.kv_front, Against::KvCache)));
+        all.push_back(draw("front-kv", fmt::format("No shape found {} with a smaller KV cache.", better),
+                           front_chart(found, Against::KvCache)));
     }
     if (!report.serving.points.empty()) all.push_back(serving_picture(report.serving));
     for (const Sweep& sweep : report.sweeps) all.push_back(sweep_picture(sweep));

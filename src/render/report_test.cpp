@@ -246,6 +246,17 @@ TEST(Report, EscapesWhatFilesSay) {
     EXPECT_NE(page.find("made up &lt;here&gt;"), std::string::npos);
 }
 
+TEST(Report, AFrontShowsWhatItIsRankedBy) {
+    Report report = sample();
+    SearchResult& found = report.advice.found;
+    found.parameter_front[1].to_loss = 1.3;
+    EXPECT_EQ(front_chart(found, Against::Parameters).series[0].y[1], 1.15);
+    EXPECT_NE(pictures(report)[1].caption.find("is faster"), std::string::npos);
+    found.objective = Objective::Loss;
+    EXPECT_EQ(front_chart(found, Against::Parameters).series[0].y[1], 1.3);
+    EXPECT_NE(pictures(report)[1].caption.find("sooner"), std::string::npos);
+}
+
 TEST(Report, EveryPictureHasATitleAndADescription) {
     for (const Picture& picture : pictures(sample())) {
         EXPECT_FALSE(picture.caption.empty()) << picture.name;
