@@ -46,7 +46,10 @@ Picture roofline_picture(const Roofline& roofline, const std::string& device) {
 }  // namespace
 
 Picture time_picture(const Comparison& comparison) {
-    return draw("time", "Kernels run one after another; a bar is the whole step.", time_chart(comparison));
+    return draw(
+        "time",
+        "Kernels run one after another; a bar is their time in a step, without what the GPU waits for the host.",
+        time_chart(comparison));
 }
 
 std::vector<std::string> fixed_pictures() { return {"time", "front", "front-kv", "serving", "tiles", "roofline"}; }
