@@ -169,6 +169,63 @@ std::string little(std::uint64_t value, int width) {
 
 std::string text(const std::string& value) { return little(value.size(), 8) + value; }
 
+using Numbers = std::vector<std::pair<std::string, std::uint64_t>>;
+
+std::string gguf(const std::string& architecture, const Numbers& numbers) {
+    std::string bytes = "GGUF" + little(3, 4) + little(1, 8) + little(numbers.size() + 1, 8);
+    bytes += text("general.architecture") + little(8, 4) + text(architecture.c_str());
+    for (const auto& [key, value] : numbers) {
+        bytes += text((architecture + "." + key).c_str()) + little(4, 4) + little(value, 4);
+    }
+    return bytes + text("output.weight") + little(0, 4) + little(0, 4) + little(0, 8);
+}
+
+TEST(Gguf, ExpertsAndLatentAttentionAreTold) {
+    const Numbers lite = {{"embedding_length", 2048},
+                          {"block_count", 27},
+                          {"attention.head_count", 16},
+                          {"attention.head_count_kv", 1},
+                          {"feed_forward_length", 10944},
+                          {"vocab_size", 102400},
+                          {"attention.kv_lora_rank", 512},
+                          {"attention.key_length", 576},
+                          {"attention.value_length", 512},
+                          {"attention.key_length_mla", 192},
+                          {"attention.value_length_mla", 128},
+                          {"rope.dimension_count", 64},
+                          {"expert_count", 64},
+                          {"expert_used_count", 6},
+                          {"expert_feed_forward_length", 1408},
+                          {"expert_shared_count", 2},
+                          {"leading_dense_block_count", 1}};
+    expect_model(shape_of(gguf("deepseek2", lite), "model.gguf"), "deepseek-v2-lite");
+    Numbers third = lite;
+    third.push_back({"expert_gating_func", 2});
+    EXPECT_TRUE(shape_of(gguf("deepseek2", third), "model.gguf").experts->router_bias);
+    const Shape air = shape_of(gguf("glm4moe", {{"block_count", 47},
+                                                {"nextn_predict_layers", 1},
+                                                {"expert_count", 128},
+                                                {"expert_used_count", 8},
+                                                {"expert_shared_count", 1},
+                                                {"leading_dense_block_count", 1},
+                                                {"vocab_size", 151552}}),
+                               "model.gguf");
+    EXPECT_EQ(air.layers, 46);
+    EXPECT_EQ(air.experts->shared_ffn, 1408);
+    const Shape hunyuan = shape_of(gguf("hunyuan-moe", {{"vocab_size", 128167},
+                                                        {"expert_count", 64},
+                                                        {"expert_used_count", 8},
+                                                        {"expert_shared_feed_forward_length", 3072},
+                                                        {"expert_feed_forward_length", 3072}}),
+                                   "model.gguf");
+    EXPECT_EQ(hunyuan.experts->active, 8);
+    EXPECT_EQ(hunyuan.experts->ffn, 3072);
+    EXPECT_EQ(shape_of(gguf("gpt2", {{"context_length", 2048}}), "model.gguf").position_rows, 2048);
+    const auto mixed = read_shape(gguf("qwen3next", lite), "model.gguf");
+    ASSERT_FALSE(mixed.ok());
+    EXPECT_NE(mixed.problems().front().what.find("linear attention"), std::string::npos);
+}
+
 TEST(Gguf, MetadataTellsTheShape) {
     const std::pair<const char*, std::uint64_t> numbers[] = {
         {"llama.embedding_length", 4096},     {"llama.block_count", 32},

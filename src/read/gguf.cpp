@@ -6,6 +6,7 @@
 
 #include "quantity/suggest.h"
 #include "read/foreign.h"
+#include "read/hugging_face_steps.h"
 
 namespace tilewright::read {
 namespace {
@@ -104,29 +105,143 @@ bool has_output(Cursor& cursor, std::uint64_t tensors) {
     return found;
 }
 
+struct Architecture {
+    std::string_view name, model_type;
+};
+
 /// The model_type whose configuration says the same; a name that is not here is taken as it is.
-std::string family_of(const std::string& architecture, bool experts) {
-    if (architecture == "llama") return experts ? "mixtral" : "llama";
-    if (architecture == "qwen3moe") return "qwen3_moe";
-    if (architecture == "gemma3") return "gemma3_text";
-    if (architecture == "gptneox") return "gpt_neox";
-    if (architecture == "phi2") return "phi";
-    if (architecture == "gpt-oss") return "gpt_oss";
+constexpr Architecture architectures[] = {
+    {"qwen2moe", "qwen2_moe"},
+    {"qwen3moe", "qwen3_moe"},
+    {"qwen2vl", "qwen2_vl"},
+    {"qwen3vl", "qwen3_vl_text"},
+    {"qwen3vlmoe", "qwen3_vl_moe_text"},
+    {"qwen3next", "qwen3_next"},
+    {"gemma3", "gemma3_text"},
+    {"gptneox", "gpt_neox"},
+    {"starcoder", "gpt_bigcode"},
+    {"phi2", "phi"},
+    {"gpt-oss", "gpt_oss"},
+    {"mistral3", "ministral3"},
+    {"command-r", "cohere"},
+    {"chatglm", "glm"},
+    {"glm4moe", "glm4_moe"},
+    {"deepseek2", "deepseek_v2"},
+    {"hunyuan-dense", "hunyuan_v1_dense"},
+    {"hunyuan-moe", "hunyuan_v1_moe"},
+    {"ernie4_5-moe", "ernie4_5_moe"},
+    {"exaone-moe", "exaone_moe"},
+    {"minimax-m2", "minimax_m2"},
+    {"falcon-h1", "falcon_h1"},
+    {"granitehybrid", "granitemoehybrid"},
+};
+
+constexpr std::int64_t sigmoid = 2;  // expert_gating_func of DeepSeek-V3
+
+std::string family_of(const std::string& architecture, bool experts, std::int64_t gating) {
+    if (architecture == "llama" && experts) return "mixtral";
+    if (architecture == "deepseek2" && gating == sigmoid) return "deepseek_v3";
+    for (const auto& [name, model_type] : architectures) {
+        if (architecture == name) return std::string(model_type);
+    }
     return architecture;
 }
 
+/// What the family calls the sizes of its experts; those of Mixtral where it is not known.
+const ExpertKeys& expert_keys(const std::string& model_type) {
+    if (const Family* family = find_family(model_type)) {
+        for (const Step& step : family->steps) {
+            if (step.keys != nullptr) return *step.keys;
+        }
+    }
+    return mixtral_keys;
+}
+
 struct Renamed {
-    const char* ours;
-    const char* theirs;
+    std::string_view ours, theirs;
 };
 constexpr Renamed renamed[] = {
     {"embedding_length", "hidden_size"},
-    {"block_count", "num_hidden_layers"},
     {"attention.head_count", "num_attention_heads"},
     {"attention.head_count_kv", "num_key_value_heads"},
-    {"attention.key_length", "head_dim"},
     {"feed_forward_length", "intermediate_size"},
     {"attention.sliding_window", "sliding_window"},
+};
+
+/// A config.json put together from the numbers of an architecture; knows which of them it took.
+class Draft {
+public:
+    Draft(const Metadata& metadata, const std::string& architecture)
+        : metadata_(metadata),
+          lead_(architecture + "."),
+          model_type_(family_of(architecture, has("expert_count"), number("expert_gating_func"))),
+          config_(model_type_) {}
+
+    ShapeFile read(bool tied, Report& report) {
+        for (const auto& [ours, theirs] : renamed) take(ours, theirs);
+        const std::int64_t further = number("nextn_predict_layers");  // counted among the blocks
+        if (has("block_count")) config_.set("num_hidden_layers", number("block_count") - further);
+        if (model_type_ == "gpt2" || model_type_ == "gpt_bigcode") take("context_length", "n_positions");
+        has("attention.kv_lora_rank") ? take_latent() : take("attention.key_length", "head_dim");
+        take_experts();
+        const std::string tokens = "tokenizer.ggml.tokens";
+        const std::int64_t vocab = has("vocab_size") ? number("vocab_size") : find(tokens);
+        if (vocab > 0) config_.set("vocab_size", vocab);
+        config_.set("tie_word_embeddings", tied);
+        return config_.read(tally(), report);
+    }
+
+private:
+    /// 0 where it is none.
+    std::int64_t find(const std::string& key) {
+        const auto found = metadata_.numbers.find(key);
+        if (found == metadata_.numbers.end() || found->second < 1 || found->second > largest_size) return 0;
+        used_.insert(key);
+        return found->second;
+    }
+    std::int64_t number(std::string_view key) { return find(lead_ + std::string(key)); }
+    bool has(std::string_view key) { return number(key) > 0; }
+    void take(std::string_view ours, std::string_view theirs) {
+        if (!theirs.empty() && has(ours)) config_.set(theirs, number(ours));
+    }
+
+    void take_experts() {
+        if (!has("expert_count")) return;
+        const ExpertKeys& keys = expert_keys(model_type_);
+        take("expert_count", keys.count);
+        take("expert_used_count", keys.active);
+        take("expert_feed_forward_length", keys.width);
+        take("expert_shared_count", keys.shared);
+        take("expert_shared_feed_forward_length", keys.shared_width);
+        if (keys.dense != "mlp_only_layers") take("leading_dense_block_count", keys.dense);
+    }
+
+    /// Lengths of a head are given as the cache has them, and again as the model has them in newer files.
+    void take_latent() {
+        const std::int64_t rotated = number("rope.dimension_count");
+        const auto length = [&](const std::string& key) {
+            return has(key + "_mla") ? number(key + "_mla") : number(key);
+        };
+        take("attention.kv_lora_rank", "kv_lora_rank");
+        config_.set("q_lora_rank", number("attention.q_lora_rank"));
+        config_.set("qk_rope_head_dim", rotated);
+        config_.set("qk_nope_head_dim", length("attention.key_length") - rotated);
+        config_.set("v_head_dim", length("attention.value_length"));
+    }
+
+    Tally tally() const {
+        Tally tally;
+        for (const std::string& key : used_) tally.take(key);
+        for (const auto& [key, unused] : metadata_.numbers) {
+            if (key.starts_with(lead_) && !used_.contains(key)) tally.ignore(key);
+        }
+        return tally;
+    }
+
+    const Metadata& metadata_;
+    std::set<std::string> used_{"output.weight"};
+    std::string lead_, model_type_;
+    ConfigDraft config_;
 };
 
 ShapeFile shape_of(const Metadata& metadata, bool tied, Report& report) {
@@ -135,32 +250,7 @@ ShapeFile shape_of(const Metadata& metadata, bool tied, Report& report) {
         report.add(0, "its metadata has no general.architecture", "name the config.json of the model");
         return {};
     }
-    const std::string lead = architecture->second + ".";
-    std::set<std::string> used{"output.weight"};
-    const auto number = [&](const std::string& key) -> std::optional<std::int64_t> {
-        const auto found = metadata.numbers.find(key);
-        if (found == metadata.numbers.end() || found->second < 1 || found->second > largest_size) return std::nullopt;
-        used.insert(key);
-        return found->second;
-    };
-    const auto experts = number(lead + "expert_count");
-    ConfigDraft draft(family_of(architecture->second, experts.has_value()));
-    for (const auto& [ours, theirs] : renamed) {
-        if (const auto value = number(lead + ours)) draft.set(theirs, *value);
-    }
-    auto vocab = number(lead + "vocab_size");
-    if (!vocab) vocab = number("tokenizer.ggml.tokens");
-    if (vocab) draft.set("vocab_size", *vocab);
-    if (experts) draft.set(architecture->second == "llama" ? "num_local_experts" : "num_experts", *experts);
-    if (const auto active = number(lead + "expert_used_count")) draft.set("num_experts_per_tok", *active);
-    if (const auto width = number(lead + "expert_feed_forward_length")) draft.set("moe_intermediate_size", *width);
-    draft.set("tie_word_embeddings", tied);
-    Tally tally;
-    for (const std::string& key : used) tally.take(key);
-    for (const auto& [key, unused] : metadata.numbers) {
-        if (key.starts_with(lead) && !used.contains(key)) tally.ignore(key);
-    }
-    return draft.read(tally, report);
+    return Draft(metadata, architecture->second).read(tied, report);
 }
 
 }  // namespace
