@@ -54,8 +54,10 @@ def experts_of(row):
 
 
 def runtime_of(row):
+    if row["source"] != "torchtitan" and experts_of(row)[0]:  # moe_flex_dispatcher_backend: only DeepSeek-V3 on H100 has DeepEP
+        return "megatron-deepep" if row["gpu"] == "h100-sxm" and "deepseek" in row["tw_model"] else "megatron-hybridep"
     if row["source"] != "torchtitan":
-        return "megatron-deepep" if experts_of(row)[0] else "megatron"
+        return "megatron"
     return "torchtitan" if "compiled" in row["note"] else "pytorch"
 
 

@@ -149,6 +149,7 @@ struct RuntimeTraits {
     bool weights_by_input = false;     ///< stored [in, out]: the layouts of products change places
     bool dropout = false;              ///< drops what a half adds to the stream, in training, unless told not to
     bool deepep = false;               ///< in training, tokens go to their experts by DeepEP, else by an all-to-all
+    std::int64_t deepep_units = 20;    ///< that copy tokens then
     bool asynchronous = false;         ///< tensor ranks exchange a gradient beside the products that do not need it
     bool cache_turns = false;          ///< the kernel that writes the cache turns queries and keys, too
     Fp8Writers writes_fp8 = Fp8Writers::None;

@@ -241,6 +241,7 @@ Exchange exchange_of(const Builder& b, const Experts& experts) {
             .experts = experts.count,
             .ranks = b.work.parallel.ep,
             .stride = expert_ways(b.work),
+            .units = b.runtime.deepep_units,
             .narrow_tokens = false};
 }
 

@@ -53,6 +53,9 @@ TEST(Ranks, SendsTokensToExpertsAsItsRuntimeDoes) {
     EXPECT_TRUE(find_op(lower_layer(mixtral(), work), "expert return backward")->beside_batch);
     work.runtime = *find_runtime("megatron-deepep");
     const OpGraph once = lower_layer(mixtral(), work);
+    EXPECT_EQ(std::get<Exchange>(find_op(once, "expert return")->work).units, 20);
+    work.runtime = *find_runtime("megatron-hybridep");
+    EXPECT_EQ(std::get<Exchange>(find_op(lower_layer(mixtral(), work), "expert return")->work).units, 32);
     for (const auto& [name, back] : {std::pair{"expert dispatch", false},
                                      {"expert return", true},
                                      {"expert return backward", false},

@@ -142,6 +142,7 @@ constexpr Key<RuntimeTraits> trait_keys[] = {
     {"weights_by_input", set_field<&RuntimeTraits::weights_by_input>},
     {"dropout", set_field<&RuntimeTraits::dropout>},
     {"deepep", set_field<&RuntimeTraits::deepep>},
+    {"deepep_units", set_field<&RuntimeTraits::deepep_units, some>},
     {"asynchronous", set_field<&RuntimeTraits::asynchronous>},
     {"cache_turns", set_field<&RuntimeTraits::cache_turns>},
     {"writes_fp8", set_field<&RuntimeTraits::writes_fp8>},
