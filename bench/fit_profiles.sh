@@ -4,7 +4,7 @@
 # kv_heads, kv_dtype, window, with m queries, n keys, k the head size). Relatives come before the GPUs that start from their profiles, which lie inside
 # the program: it is built again in between, in the folder where it lies. Attention of training (bench/fit_attention.py) comes last.
 # fit_profiles.sh TILEWRIGHT PUBLIC choices [DEVICE…]: only which kernels the library chooses and what batches take that others timed (fit_choices, built
-# beside the program), on top of the profiles as they are.
+# beside the program), on top of the profiles as they are. bench/refit.cpp does so with attention, single queries alone, or streams.
 set -euo pipefail
 program=$1 public=$2 only=""
 if [[ ${3:-} == choices ]]; then only=choices && set -- "$1" "$2" "${@:4}"; fi

@@ -105,11 +105,11 @@ struct WalkKernel {
     double narrow_block = 1.0, narrow_walk = 1.0;  ///< slow-down where rows are not whole 32-byte words
 };
 
-/// A kernel for single queries: a thread block reads the keys of one key head, or a part of them, in steps of 128.
+/// A kernel for single queries: a thread block reads the keys of one key head, or a part of them, in steps.
 struct DecodeKernel {
     std::int64_t resident = 1;  ///< thread blocks that share one unit
     Seconds block;              ///< of starting and ending one
-    Seconds step;               ///< of 128 keys
+    Seconds step;               ///< of one: 128 keys, or as FlashAttention-2 has them (`flash2_step_keys`)
     double memory = 1.0;        ///< of a large copy's bandwidth, what reading the cache reaches
     double narrow = 1.0;        ///< slow-down where rows are not whole 32-byte words
 };
@@ -121,6 +121,12 @@ struct HeadKernel {
     DecodeKernel decode;
 };
 
+/// Keys of a step of FlashAttention-2 over a single query's keys: it takes fewer of wide heads
+/// (run_mha_fwd_splitkv_dispatch in its source).
+constexpr std::int64_t flash2_step_keys(std::int64_t head_dim) {
+    return head_dim <= 64 ? 256 : head_dim <= 128 ? 128 : 64;
+}
+
 struct AttentionProfile {
     std::vector<HeadKernel> kernels;                 ///< ascending; empty when the device has no such back end
     Seconds launch, backward_launch, decode_launch;  ///< of the call
@@ -128,6 +134,7 @@ struct AttentionProfile {
     Seconds
         packed;  ///< of laying out the single queries that share keys, where there are several key heads and sequences
     Seconds split;                  ///< of summing the parts of keys that were split
+    Seconds part;                   ///< more for each part of a single query's
     double split_below = 0.0;       ///< fewer thread blocks a unit split the keys of many queries too; 0: never
     std::int64_t split_keys = 512;  ///< of a single query, more than these are split
     std::int64_t split_group = 1;   ///< where at least so many query heads share them

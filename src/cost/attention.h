@@ -28,6 +28,7 @@ struct AttentionSizes {
           v_dim(at_least_one(a.v_dim > 0 ? a.v_dim : a.head_dim)),
           pairs(std::max(queries, attended_pairs(a))),
           masked(a.causal || a.window > 0),
+          windowed(a.window > 0),
           backward(a.pass == AttentionPass::Backward),
           narrow(has_narrow_heads(a)),
           cudnn(a.backend == AttentionBackend::Cudnn) {}
@@ -35,7 +36,7 @@ struct AttentionSizes {
     double units;  ///< of the device
     double queries, keys, sequences, heads, kv_heads, head_dim, v_dim;
     double pairs;  ///< of a query and a key, in one head
-    bool masked, backward;
+    bool masked, windowed, backward;
     bool narrow;  ///< rows are not whole 32-byte words
     bool cudnn;
 

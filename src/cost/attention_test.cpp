@@ -166,5 +166,41 @@ TEST(Attention, UnfusedIsTheSumOfItsKernels) {
     EXPECT_LT(pricer.price(named).time, pricer.price(attention).time);
 }
 
+/// One query of 32 heads in groups of four against 4,096 keys, for so many sequences.
+Attention single_queries(std::int64_t batch) {
+    return {.batch = batch, .heads = 32, .kv_heads = 8, .q_len = 1, .kv_len = 4096, .head_dim = 128, .causal = false};
+}
+
+TEST(Attention, ACacheInL2IsReadFasterWhereItWasTimedSo) {
+    Profile profile = assumed_profile(a100());
+    Attention call = single_queries(1);  // 16.8 MB
+    const auto time_of = [&](Reuse reuse) {
+        call.reuse = reuse;
+        return Pricer(a100(), profile).price(call).time;
+    };
+    EXPECT_EQ(time_of(Reuse::Sampled), time_of(Reuse::None));
+    profile.attention_evidence = Evidence::Fitted;
+    profile.reuse = Reuse::Rotated;
+    EXPECT_LT(time_of(Reuse::Sampled), time_of(Reuse::None));
+    call.batch = 16;
+    EXPECT_EQ(time_of(Reuse::Sampled), time_of(Reuse::None));
+}
+
+TEST(Attention, FlashAttention2SplitsKeysAndPaysForEveryPart) {
+    Profile profile = assumed_profile(a100());
+    const Seconds before = Pricer(a100(), profile).price(single_queries(1)).time;
+    profile.flash2.part += microseconds(1);
+    const Seconds after = Pricer(a100(), profile).price(single_queries(1)).time;
+    EXPECT_NEAR((after - before).value * 1e6, 16.0, 1e-6);  // 8 blocks on 216 places: in 16 parts each
+    const Attention windowed = [] {
+        Attention call = single_queries(1);
+        call.window = 1024;
+        return call;
+    }();
+    const Pricer pricer(a100(), profile);
+    profile.flash2.part += microseconds(1);
+    EXPECT_EQ(pricer.price(windowed).time, Pricer(a100(), profile).price(windowed).time);
+}
+
 }  // namespace
 }  // namespace tilewright

@@ -34,11 +34,21 @@ constexpr std::array<Head, 6> flash2_on_ampere{{{32, 0.42, 0.36, 128, 128},
                                                 {192, 0.60, 0.45, 64, 64},
                                                 {256, 0.60, 0.47, 64, 64}}};
 
-/// Seconds that a thread block takes to read 128 keys and values: two thirds of its share of the bandwidth, as an
-/// H200's blocks of head size 128 do when they run alone.
-Seconds decode_step(const Device& device, std::int64_t head_dim) {
-    const double bytes = 2.0 * 128.0 * 2.0 * static_cast<double>(head_dim);
+/// Bytes of so many keys and values.
+double bytes_of(std::int64_t keys, std::int64_t head_dim) { return 4.0 * static_cast<double>(keys * head_dim); }
+
+/// Seconds that a thread block takes to read so many: two thirds of its share of the bandwidth, as an H200's blocks of
+/// head size 128 do when they run alone.
+Seconds decode_step(const Device& device, double bytes) {
     return {bytes * static_cast<double>(device.units) / (1.5 * device.bandwidth.value)};
+}
+
+/// FlashAttention-2 keeps a step of single queries in shared memory, and 64 rows of theirs.
+DecodeKernel flash2_decode(const Device& device, const HeadKernel& kernel) {
+    const std::int64_t keys = flash2_step_keys(kernel.head_dim);
+    const double bytes = bytes_of(keys, kernel.head_dim), shared = bytes + 0.5 * bytes_of(64, kernel.head_dim);
+    const bool two = device.shared_per_unit.value >= 2.0 * shared;
+    return {two ? 2 : 1, kernel.forward.block, decode_step(device, bytes)};
 }
 
 /// Blocks and launches in units of the gap between kernels, as cuDNN's on an H200.
@@ -50,7 +60,7 @@ AttentionProfile profile_of(const std::array<Head, count>& heads, const Device& 
         HeadKernel kernel{head.head_dim, {}, {}, {}};
         kernel.forward = {128, head.forward_step, head.forward * scale, gap};
         kernel.backward = {head.backward_own, 64, head.backward * scale, gap * 2.0};
-        kernel.decode = {2, gap, decode_step(device, head.head_dim)};
+        kernel.decode = {2, gap, decode_step(device, bytes_of(128, head.head_dim))};
         result.kernels.push_back(kernel);
     }
     result.launch = gap * 4.0;
@@ -73,8 +83,10 @@ void assume_attention(const Device& device, Profile& profile) {
     if (fused)
         profile.flash2 =
             wide ? profile_of(flash2_on_hopper, device, 1.0) : profile_of(flash2_on_ampere, device, products);
+    for (HeadKernel& kernel : profile.flash2.kernels) kernel.decode = flash2_decode(device, kernel);
     profile.flash2.split_below = 1.6;  // num_splits_heuristic: 0.8 of two blocks a unit
     profile.flash2.split_keys = 128;   // as on every GPU that it was timed on
+    profile.flash2.part = profile.kernel_gap * 0.1;
     if (!wide) return;
     const bool hopper = device.architecture == Architecture::Hopper;
     profile.cudnn = profile_of(hopper ? cudnn_on_hopper : cudnn_on_blackwell, device, 1.0);

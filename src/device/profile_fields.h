@@ -150,7 +150,9 @@ template <class Kernel, class Visitor>
 void visit_decode(Kernel& kernel, Visitor& visit) {
     visit.count({"resident", no_unit, whole, "thread blocks that share one unit"}, kernel.resident);
     visit.number({"block_us", unit_us, from_zero, "of starting and ending a thread block"}, kernel.block.value);
-    visit.number({"step_us", unit_us, from_zero, "of 128 keys"}, kernel.step.value);
+    visit.number(
+        {"step_us", unit_us, from_zero, "of a step: 128 keys, in FlashAttention-2 256 up to heads of 64, 64 past 128"},
+        kernel.step.value);
     visit.number({"memory", no_unit, positive, "of a large copy's bandwidth, what reading the cache reaches"},
                  kernel.memory);
     visit.number({"narrow", no_unit, positive, "slow-down where rows are not whole 32-byte words"}, kernel.narrow);
@@ -169,6 +171,7 @@ void visit_attention(std::string_view name, Attention& attention, Visitor& visit
                      attention.packed.value);
         visit.number({"split_us", unit_us, from_zero, "of summing the parts of keys that were split"},
                      attention.split.value);
+        visit.number({"part_us", unit_us, from_zero, "more for each part of a single query's"}, attention.part.value);
         visit.number({"split_below", no_unit, from_zero,
                       "fewer thread blocks a unit split the keys of many queries too; 0: never"},
                      attention.split_below);

@@ -55,6 +55,7 @@ std::vector<Parameter> shared_parameters(AttentionProfile& kernels) {
         &kernels.launch.value,   &kernels.backward_launch.value, &kernels.decode_launch.value,
         &kernels.grouped.value,  &kernels.packed.value,          &kernels.split.value,
         {&kernels.exposed, 1.0}, {&kernels.passes, 1.0},         {&kernels.cache, 2.0}};
+    if (kernels.part.value > 0.0) result.emplace_back(&kernels.part.value);
     if (kernels.brief.step.value > 0.0) append(result, parameters_of(kernels.brief));
     return result;
 }
@@ -239,12 +240,12 @@ void fit_backend(AttentionBackend backend, const Observations& seen, const Devic
     AttentionProfile& kernels = backend == AttentionBackend::Cudnn ? profile.cudnn : profile.flash2;
     const Observations own = of_backend(backend, seen, device, profile);
     if (own.size() < least_points || kernels.kernels.empty()) return;
+    profile.attention_evidence = Evidence::Fitted;
     kernels.cache = 0.1;
     const std::vector<HeadKernel> before = kernels.kernels;
     const Task task{own, device, profile, kernels};
     own.size() < least_points* kernels.kernels.size() ? fit_few(task) : fit_many(task);
     if (profile.carried_from.empty()) follow_forward(task, before);
-    profile.attention_evidence = Evidence::Fitted;
 }
 
 }  // namespace

@@ -95,16 +95,13 @@ Profile learn(const Observations& seen, const Device& device, const Profile& sta
     return profile;
 }
 
-/// Low bits tell the names of families apart, so they are carried up first (Fibonacci hashing).
-std::uint64_t hash_of(const Observation& one) { return (one.kin * 0x9e3779b97f4a7c15U) >> 32U; }
-
 /// What `learner` makes of all folds but one, and the kernels of that one, for each.
 template <class Learner>
 std::vector<Unseen> left_out(const Observations& seen, std::uint64_t count, Learner learner) {
     std::vector<Unseen> result;
     for (std::uint64_t fold = 0; fold < count; ++fold) {
-        const auto others = chosen(seen, [&](const Observation& one) { return hash_of(one) % count != fold; });
-        const auto without = chosen(seen, [&](const Observation& one) { return hash_of(one) % count == fold; });
+        const auto others = chosen(seen, [&](const Observation& one) { return fold_of(one, count) != fold; });
+        const auto without = chosen(seen, [&](const Observation& one) { return fold_of(one, count) == fold; });
         result.push_back({learner(others), without});
     }
     return result;
@@ -149,6 +146,10 @@ Problems refuse_others(const std::vector<Observation>& observations, const Devic
 }
 
 }  // namespace
+
+std::uint64_t fold_of(const Observation& one, std::uint64_t folds) {
+    return ((one.kin * 0x9e3779b97f4a7c15U) >> 32U) % folds;
+}
 
 std::vector<Observation> settled(std::vector<Observation> observations, const Device& device) {
     Observations all;

@@ -294,9 +294,10 @@ void fused(Builder& b, const Widths& w, const Span& span) {
                    .window = masked ? 0 : span.window,
                    .causal = !masked,
                    .backend = b.work.attention,
-                   .precision = b.work.precision == Precision::Fp8 ? Precision::Bf16 : b.work.precision};
+                   .precision = b.work.precision == Precision::Fp8 ? Precision::Bf16 : b.work.precision,
+                   .reuse = Reuse::None};
     if (by_engine(b)) {
-        work.backend = AttentionBackend::Engine, work.reuse = Reuse::None;
+        work.backend = AttentionBackend::Engine;
         work.narrow_cache = cache_bytes(b.work) < 2.0;
         if (const auto& engine = runtime_of(b.work.runtime).engine; engine && span.q_len == 1) {
             work.widens_cache = work.narrow_cache && engine->widens_cache;
