@@ -139,7 +139,7 @@ TEST(Stream, RaggedRowsAreThoseThatAKernelHasNoWordsFor) {
     };
     EXPECT_NEAR(slower(1028, StreamForm::Fused), 3.0, 1e-9) << "bytes and rows alike";
     EXPECT_NEAR(slower(1028, StreamForm::Eager), 1.0, 1e-9);
-    EXPECT_NEAR(slower(1026, StreamForm::Eager), 3.0, 1e-9);
+    EXPECT_GT(slower(1026, StreamForm::Eager), 3.0) << "two other kernels, with blocks of their own";
 }
 
 TEST(Stream, NormsOfRaggedRowsAreSlower) {

@@ -46,10 +46,11 @@ Observations streams_where(const Observations& seen, Keep keep) {
 struct StreamGroup {
     std::vector<StreamKernel*> kernels;
     Observations seen;
-    bool rows = false;     ///< whether the kernels know rows
-    double drawn = 0.05;   ///< of the logarithm of a constant's move, what counts as an error
-    bool rereads = false;  ///< whether its kernels read a row twice
-    bool widths = true;    ///< whether odd and long rows are learnt too
+    bool rows = false;        ///< whether the kernels know rows
+    double drawn = 0.05;      ///< of the logarithm of a constant's move, what counts as an error
+    bool rereads = false;     ///< whether its kernels read a row twice
+    bool widths = true;       ///< whether odd and long rows are learnt too
+    bool own_widths = false;  ///< and of each kernel by itself
 };
 
 /// Moves the group's constants, from where its first kernel is, to where its samples are met best.
@@ -131,15 +132,16 @@ StreamKernel start_of(StreamKind kind, const StreamKernel& assumed) {
 
 /// Where PyTorch's kernels start from ours. Its norms, softmax and losses give each row a block of its own. All but the
 /// norms, which have another kernel for odd rows, step to a row's first whole word, so that odd rows cost nothing. A
-/// loss, of fp32, reads a row again, which a unit's L1 holds up to 128 KiB (docs/notebook, PyTorch's kernels).
+/// loss, of fp32, reads a row again, which a unit's L1 holds up to 128 KiB (docs/notebook, PyTorch's kernels); so does
+/// a norm, of which 16 rows share the L1.
 StreamKernel pytorch_start(StreamKind kind, const StreamKernel& ours) {
     constexpr Seconds own_block{3e-9};
     const bool loss = kind == StreamKind::Loss || kind == StreamKind::LossGradient;
     StreamKernel result = ours;
     if (is_norm(kind) || loss || kind == StreamKind::Softmax) result.row = own_block;
     if (!is_norm(kind)) result.ragged = 1.0;
-    if (kind != StreamKind::Loss) return result;
-    result.once = 32768;
+    if (kind != StreamKind::Loss && kind != StreamKind::Norm) return result;
+    result.once = kind == StreamKind::Loss ? 32768 : 6144;
     result.again = 1.3;
     return result;
 }
@@ -165,7 +167,9 @@ StreamGroup alike(const Observations& seen, StreamForm form, StreamKind kind, Pr
         if (kin_of(static_cast<StreamKind>(i)) == kind) group.kernels.push_back(&kernels[i]);
     }
     group.seen = streams_where(seen, [&](const Stream& one) { return one.form == form && kin_of(one.kind) == kind; });
-    group.rereads = form == StreamForm::Eager && is_norm(kind) && group.seen.size() >= least_of_reading;
+    group.rereads =
+        form == StreamForm::Eager && kind == StreamKind::NormBackward && group.seen.size() >= least_of_reading;
+    group.own_widths = form == StreamForm::Compiled || (form == StreamForm::Eager && kind == StreamKind::Norm);
     return group;
 }
 
@@ -206,12 +210,12 @@ StreamKernel fit_group(const StreamGroup& group, const StreamKernel& start, cons
         fit_constants(group, device, profile);
     }
     const StreamKernel shared = *group.kernels.front();
-    const bool compiled = !group.seen.empty() && stream_of(*group.seen.front()).form == StreamForm::Compiled;
     for (StreamKernel* kernel : group.kernels) {
         const auto is_own = [&](const Stream& one) {
             return &profile.stream.of(one.form)[static_cast<std::size_t>(one.kind)] == kernel;
         };
-        const StreamGroup own{{kernel}, streams_where(group.seen, is_own), group.rows, drawn_to_kin, false, compiled};
+        const StreamGroup own{{kernel},        streams_where(group.seen, is_own), group.rows, drawn_to_kin, false,
+                              group.own_widths};
         if (group.kernels.size() > 1) fit_constants(own, device, profile);
         kernel->samples = static_cast<double>(own.seen.size());
     }
