@@ -172,8 +172,7 @@ std::optional<RuntimeId> engine_in_words(std::string words) {
     struct Known {
         std::string_view words, runtime;
     };
-    static constexpr Known known[] = {// the first that fits
-                                      {"triton", "tensorrt-llm-triton"},
+    static constexpr Known known[] = {{"triton", "tensorrt-llm-triton"},
                                       {"tensorrt-llm 0.5", "tensorrt-llm-0.5"},
                                       {"tensorrt-llm 0.7", "tensorrt-llm-0.9"},
                                       {"tensorrt-llm 0.9", "tensorrt-llm-0.9"},
@@ -193,7 +192,7 @@ std::optional<RuntimeId> engine_in_words(std::string words) {
                                       {"gpt-fast", "gpt-fast"},
                                       {"pytorch", "gpt-fast"}};
     for (char& c : words) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    for (const Known& one : known) {
+    for (const Known& one : known) {  // the first that fits
         if (words.find(one.words) != std::string::npos) return find_runtime(one.runtime);
     }
     return std::nullopt;

@@ -2,10 +2,7 @@
 
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstdlib>
 #include <filesystem>
-#include <map>
 
 #include "cli/catalogue.h"
 #include "cli/files.h"
@@ -13,6 +10,7 @@
 #include "files/output.h"
 #include "measure/journal.h"
 #include "measure/sample_files.h"
+#include "quantity/number.h"
 #include "quantity/suggest.h"
 #include "read/bulk.h"
 #include "render/profile_files.h"
@@ -43,8 +41,8 @@ std::string names_of(std::vector<std::string> paths) {
 }
 
 bool is_within(const Sample& sample, double budget_s) {
-    const auto spent = find_field(sample.facts, measure::spent_fact);
-    return spent && std::strtod(std::string(*spent).c_str(), nullptr) <= budget_s;
+    const auto spent = number_in<double>(find_field(sample.facts, measure::spent_fact).value_or(""));
+    return spent && *spent <= budget_s;
 }
 
 /// The kind of a file of kernels, told by a column that only it has.
@@ -98,13 +96,10 @@ Result<Material> material_of(GpuSamples gpu, const LearnTask& task) {
 /// One for the device that was named, or one for each GPU that the samples name.
 Result<std::vector<Material>> materials_of(const LearnTask& task) {
     std::vector<Material> materials;
-    const auto add = [&](Result<Material> material) {
+    if (!task.device.empty()) {
+        Result<Material> material = material_named(task);
         if (!material) return material.problems();
         materials.push_back(std::move(*material));
-        return Problems{};
-    };
-    if (!task.device.empty()) {
-        if (Problems bad = add(material_named(task)); !bad.empty()) return bad;
         return materials;
     }
     std::vector<SampleFile> files;
@@ -116,7 +111,9 @@ Result<std::vector<Material>> materials_of(const LearnTask& task) {
         files.push_back(std::move(*file));
     }
     for (GpuSamples& gpu : by_gpu(std::move(files))) {
-        if (Problems bad = add(material_of(std::move(gpu), task)); !bad.empty()) return bad;
+        Result<Material> material = material_of(std::move(gpu), task);
+        if (!material) return material.problems();
+        materials.push_back(std::move(*material));
     }
     if (materials.empty())
         return Problem{"--samples", 0, "no samples are there", "take some with `tilewright profile`"};
