@@ -44,7 +44,6 @@ public:
     Outcome<void*> scratch(std::size_t bytes);
 
     std::size_t left() const;  ///< bytes that can still be given
-    std::size_t l2_bytes() const { return l2_bytes_; }
 
     /// How many operand sets of `set_bytes` to rotate over: enough to exceed three times L2 together, at least 2, at
     /// most 512, and no more than fit in what is left.
