@@ -217,6 +217,23 @@ TEST(Cli, TheHostsScaleIsKeptAndUsed) {
     EXPECT_EQ(run(home + "echo 'scale = -1' >$TMP/config/tilewright/host.toml; " + predict).code, 2);
 }
 
+/// A file of the user's takes the place of what is built in, however that is spelled.
+TEST(Cli, AFileOfTheUsersIsTakenUnderEverySpelling) {
+    const std::string home = "export XDG_CONFIG_HOME=$TMP/own; ", folder = (scratch() / "own/tilewright").string();
+    for (const char* kind : {"devices", "models"}) fs::create_directories(folder + "/" + kind);
+    std::ofstream(folder + "/models/gpt2.toml") << "[shape]\nhidden = 512\nlayers = 2\nheads = 8\nvocab = 1000\n";
+    std::string sheet = slurp(root / "data/devices/h100-sxm.toml");
+    sheet.replace(sheet.find("NVIDIA H100"), 11, "Our own");
+    std::ofstream(folder + "/devices/h100-sxm.toml") << sheet;
+    for (const char* shape : {"gpt2", "GPT-2", "openai-community/gpt2"}) {
+        for (const char* gpu : {"h100-sxm", "h100", "H100_SXM", "nvidia-h100"}) {
+            const Outcome seen = run(home + "tilewright predict " + shape + " --gpu " + gpu);
+            EXPECT_NE(seen.out.find("Our own"), std::string::npos) << gpu << ": " << seen.out << seen.err;
+            EXPECT_NE(seen.out.find("hidden 512"), std::string::npos) << shape << ": " << seen.out << seen.err;
+        }
+    }
+}
+
 TEST(Cli, TextFitsAHundredColumns) {
     const std::string whisper = "predict " + captured("whisper-small-train") + " --gpu h100 --why";
     for (const char* command :

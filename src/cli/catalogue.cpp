@@ -77,6 +77,12 @@ Problem unknown(const std::string& what, const std::string& name, const std::vec
     return {name, 0, "is no known " + what, near.empty() ? list : near + " (" + list + ")"};
 }
 
+Problem unknown_cluster(const std::string& name) {
+    const std::vector<std::string> known = merged(cluster_names(), user_names("clusters"));
+    const std::string near = did_you_mean(name, known);
+    return {name, 0, "is no known cluster", near.empty() ? "use " + join_or(known) + ", or a path to a file" : near};
+}
+
 Result<FoundDevice> read_data_sheet(const std::string& path) {
     const Result<std::string> bytes = read_whole(path);
     if (!bytes) return bytes.problems();
@@ -137,7 +143,10 @@ Result<FoundShape> find_shape(const std::string& name, Assume assume) {
     if (name == "-" || (looks_like_path(name) && is_file(name))) return read_shape_file(name, assume);
     if (const std::string own = user_file("models", name); !own.empty()) return read_shape_file(own, assume);
     Result<Shape> shape = find_model(name);
-    if (shape) return FoundShape{{std::move(*shape), {}, {}, {}, {}}, built_in};
+    if (shape) {  // under another spelling of the name that a file of the user's may have
+        if (const std::string own = user_file("models", shape->name); !own.empty()) return read_shape_file(own, assume);
+        return FoundShape{{std::move(*shape), {}, {}, {}, {}}, built_in};
+    }
     if (looks_like_path(name) || is_file(name)) return read_shape_file(name, assume);
     return unknown("model", name, all_models());
 }
@@ -148,7 +157,10 @@ Result<FoundDevice> find_data_sheet(const std::string& given) {
     const std::string& name = *named;
     if (const std::string own = user_file("devices", name); !own.empty()) return read_data_sheet(own);
     Result<Device> device = find_device(name);
-    if (device) return FoundDevice{std::move(*device), built_in, {}, {}};
+    if (device) {
+        if (const std::string own = user_file("devices", device->name); !own.empty()) return read_data_sheet(own);
+        return FoundDevice{std::move(*device), built_in, {}, {}};
+    }
     if (device.problems()[0].fix.empty()) return device.problems();  // nothing like it
     return unknown("device", name, all_devices());
 }
@@ -163,6 +175,7 @@ Result<FoundDevice> find_in_cluster(const std::string& name, const std::string& 
     Result<Cluster> cluster = Problem{};
     if (path.empty()) {
         cluster = find_cluster(name);
+        if (!cluster) return unknown_cluster(name);
     } else {
         const Result<std::string> bytes = read_whole(path);
         if (!bytes) return bytes.problems();
