@@ -1,5 +1,7 @@
 #include "cli/verb.h"
 
+#include <algorithm>
+
 #include "cli/options.h"
 #include "render/answers.h"
 
@@ -36,6 +38,34 @@ bool names_several_gpus(const Arguments& arguments) {
     return names == "all" || names.find(',') != std::string::npos;
 }
 
+namespace {
+
+/// The question on every GPU that is named; of all there are, on those that can run it.
+Result<std::vector<Question>> on_each(const Arguments& arguments, Session& session) {
+    const std::string asked = *arguments.text("--gpu");
+    const bool all = asked == "all";
+    std::vector<Question> questions;
+    Problems none;
+    for (const std::string& name : all ? all_devices() : split(asked, ',')) {
+        Arguments one = arguments;
+        one.flags["--gpu"] = name;
+        Result<Question> question = make_question(one, arguments.operands[0], session);
+        if (question) {
+            if (Problems problems = misfit(arguments, *question); !problems.empty()) return problems;
+            questions.push_back(std::move(*question));
+        } else if (all) {
+            none.push_back(question.problems().front());
+        } else {
+            return question.problems();
+        }
+    }
+    if (questions.empty()) return Problems{none.front()};
+    for (const Problem& problem : none) warn(session, "left out: " + problem.what);
+    return questions;
+}
+
+}  // namespace
+
 Result<int> run_compare_gpus(const Arguments& arguments, Session& session) {
     for (const char* flag : {"--profile", "--report"}) {
         if (arguments.has(flag)) return Problem{flag, 0, "is given beside several GPUs", "give one GPU"};
@@ -46,17 +76,15 @@ Result<int> run_compare_gpus(const Arguments& arguments, Session& session) {
     }
     const Result<Prices> prices = prices_of(arguments);
     if (!prices) return prices.problems();
-    const std::string asked = *arguments.text("--gpu");
-    std::vector<Question> questions;
-    for (const std::string& name : asked == "all" ? all_devices() : split(asked, ',')) {
-        Arguments one = arguments;
-        one.flags["--gpu"] = name;
-        Result<Question> question = make_question(one, arguments.operands[0], session);
-        if (!question) return question.problems();
-        if (Problems problems = misfit(arguments, *question); !problems.empty()) return problems;
-        questions.push_back(std::move(*question));
+    const Result<std::vector<Question>> questions = on_each(arguments, session);
+    if (!questions) return questions.problems();
+    for (const auto& [name, price] : prices->per_hour) {
+        const auto compared = [&, wanted = &name](const Question& one) { return one.device.name == *wanted; };
+        if (std::ranges::none_of(*questions, compared)) {
+            return Problem{"--price", 0, name + " is not among the GPUs", "add it to --gpu, or leave its price out"};
+        }
     }
-    const GpuComparison comparison = compare_gpus(questions, *prices);
+    const GpuComparison comparison = compare_gpus(*questions, *prices);
     say(session, comparison, render::gpus_json, render::gpus_text);
     return exit_fine;
 }
