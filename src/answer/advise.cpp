@@ -39,12 +39,25 @@ Seconds saved_of_whole(const Finding& finding, const Prediction& before, const W
     return taken(*before.split) - taken(after) * (gpus * before.split->tokens / after.tokens);
 }
 
+/// The rules see what kernels take; a step with a fix made is told by the stopwatch.
+void tell_steps(std::vector<Finding>& findings, const Prediction& step, const Pricer& pricer) {
+    for (Finding& finding : findings) {
+        if (finding.severity == Severity::Error) continue;
+        for (Fix& fix : finding.fixes) {
+            Shape shape = step.shape;
+            Workload workload = step.workload;
+            apply(fix, shape, workload);
+            fix.step = answer::whole_step(shape, workload, pricer);
+        }
+    }
+}
+
 /// Where GPUs or micro-batches share the step, the rules see a micro-batch on one GPU: what they say is told of the
 /// whole step, in which the GPU is busy so much longer. Fixes are priced in it, but for those that change how much work
 /// a micro-batch is. One that saves nothing there (deeper pipelines idle more) goes, and so does the rule about the
 /// host where it bounds one GPU's part and not the step.
 void tell_of_whole_step(std::vector<Finding>& findings, const Prediction& step, const Pricer& pricer) {
-    if (!step.split) return;
+    if (!step.split) return tell_steps(findings, step, pricer);
     const Seconds host = step.split->term(StepTerm::Host).exposed;
     const double times = (step.split->time - host) / step.kernels.sum.time;
     if (!step.host_bound) std::erase_if(findings, by_stopwatch);

@@ -270,6 +270,25 @@ TEST(Lint, CostsAndGainsAreOfTheWholeStep) {
     EXPECT_EQ(found.recommended->dimension, "vocab");
 }
 
+TEST(Lint, AFixedStepIsByTheStopwatch) {
+    Question question = about(gpt2());
+    for (const Phase phase : {Phase::Train, Phase::Decode}) {
+        question.workload = in_phase({}, phase);
+        question.workload.batch = 1;
+        question.workload.seq = 512;
+        const Lint found = lint(question);
+        ASSERT_GT(found.prediction->idle.value, 0.0);
+        ASSERT_FALSE(found.findings.empty());
+        for (const Finding& finding : found.findings) {
+            for (const Fix& fix : finding.fixes) {
+                Question fixed = question;
+                apply(fix, fixed.shape, fixed.workload);
+                EXPECT_NEAR(fix.step / predict(fixed).time, 1.0, 1e-9) << finding.rule;
+            }
+        }
+    }
+}
+
 /// An engine's wait is a larger part of one stage's kernels than of a step that passes them all.
 TEST(Lint, TheHostBoundsAWholeStepOrNone) {
     Question question = about(gpt3());
