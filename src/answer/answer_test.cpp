@@ -110,6 +110,19 @@ TEST(Predict, SaysOneStepHoweverManyGpusShareIt) {
     EXPECT_NEAR(stages.idle / scheduler_wait(question.workload), 1.0, 1e-9) << "the engine's wait is the host's term";
 }
 
+TEST(Predict, MicroBatchesTakeTheirTimeInEveryPhase) {
+    for (const Phase phase : {Phase::Train, Phase::Prefill, Phase::Decode}) {
+        Question question = about(gpt3());
+        question.workload = in_phase({}, phase);
+        const Prediction one = predict(question);
+        question.workload.micro_batches = 8;
+        const Prediction many = predict(question);
+        EXPECT_EQ(many.tokens_per_step, 8 * one.tokens_per_step);
+        EXPECT_LT(many.tokens_per_s, 1.1 * one.tokens_per_s) << name_of(phase) << ": but for what a step has once";
+        EXPECT_GT(many.tokens_per_s, 0.9 * one.tokens_per_s) << name_of(phase);
+    }
+}
+
 TEST(Predict, RecomputationIsNoUse) {
     Question question = about(gpt2());
     const Prediction plain = predict(question);

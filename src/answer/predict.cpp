@@ -126,9 +126,8 @@ Prediction finished(Prediction prediction, const Pricer& pricer) {
 }  // namespace
 
 bool answer::is_split(const Workload& workload) {
-    if (workload.parallel.pp > 1) return true;
-    const bool many = gpu_count(workload.parallel) > 1 || workload.micro_batches > 1;
-    return many && workload.phase == Phase::Train && !workload.forward_only;
+    if (workload.parallel.pp > 1 || workload.micro_batches > 1) return true;
+    return gpu_count(workload.parallel) > 1 && workload.phase == Phase::Train && !workload.forward_only;
 }
 
 Seconds answer::whole_step(const Shape& shape, const Workload& workload, const Pricer& pricer) {
