@@ -9,7 +9,7 @@ bool legal(const Shape& shape, const Workload& workload) {
 }
 
 /// Whether the parameters of its largest shape can be counted.
-bool countable(const Slice& slice) {
+bool countable(const Slice& slice, std::int64_t widest) {
     Shape largest = slice.shape;
     for (const Heads& set : slice.heads) {
         largest.heads = std::max(largest.heads, set.heads);
@@ -17,7 +17,7 @@ bool countable(const Slice& slice) {
     }
     largest.kv_heads = largest.heads;
     largest.layers = slice.layers.back();
-    set_width(largest, slice.variant, slice.ffn.back());
+    set_width(largest, slice.variant, widest);
     largest.vocab = slice.vocab.back();
     return validate(largest).empty();
 }
@@ -108,12 +108,19 @@ bool Space::keeps_cache(const Heads& heads, std::int64_t layers) const {
     return cache(layers, heads.kv_heads, heads.head_dim) >= options_.guards.kv * own - 1e-6;
 }
 
-std::vector<std::int64_t> Space::widths(const Shape& shape) const {
-    if (shape.experts) {
-        constexpr double reach = 4.0;  // as far as the number of experts goes, and twice as far
-        const double width = static_cast<double>(width_of(baseline_));
-        return steps(Knob::Ffn, {width / reach, width * reach});
+/// As far as the number of experts goes, and twice as far: the same for every hidden size.
+std::vector<std::int64_t> Space::expert_widths(const Variant& variant) const {
+    if (!baseline_.experts) return {};
+    constexpr double reach = 4.0;
+    const double own = static_cast<double>(width_of(baseline_));
+    std::vector<std::int64_t> found = steps(Knob::Ffn, {own / reach, own * reach});
+    if (variant.shared_times > 1) {  // a shard of several widths is several shards of one where tp divides it
+        std::erase_if(found, [&](std::int64_t width) { return width % variant.workload.parallel.tp != 0; });
     }
+    return found;
+}
+
+std::vector<std::int64_t> Space::widths(const Shape& shape) const {
     const double own =
         static_cast<double>(baseline_.ffn) / static_cast<double>(baseline_.hidden) * plain_equivalent(baseline_.mlp);
     const Between ratio = options_.guards.mlp_ratio;
@@ -162,7 +169,7 @@ void Space::list_layers(Slice& slice) const {
     }
 }
 
-Slice Space::slice(std::uint32_t variant, std::int64_t hidden) const {
+Slice Space::slice(std::uint32_t variant, std::int64_t hidden, std::span<const std::int64_t> expert_widths) const {
     Slice slice;
     slice.variant_index = variant;
     slice.variant = variants_[variant];
@@ -171,63 +178,59 @@ Slice Space::slice(std::uint32_t variant, std::int64_t hidden) const {
     list_heads(slice);
     if (slice.heads.empty()) return slice;
     list_layers(slice);
-    slice.ffn = widths(slice.shape);
-    if (slice.variant.shared_times > 1) {  // a shard of several widths is several shards of one where tp divides it
-        const std::int64_t tp = slice.variant.workload.parallel.tp;
-        std::erase_if(slice.ffn, [&](std::int64_t width) { return width % tp != 0; });
-    }
+    const std::vector<std::int64_t> own = baseline_.experts ? std::vector<std::int64_t>{} : widths(slice.shape);
+    const std::span<const std::int64_t> all = baseline_.experts ? expert_widths : own;
     slice.vocab = vocabularies(slice.variant);
-    if (slice.layers.empty() || slice.ffn.empty() || slice.vocab.empty()) {
+    if (slice.layers.empty() || all.empty() || slice.vocab.empty()) {
         slice.layers.clear();
         return slice;
     }
-    slice.listed += effort(slice.ffn) + effort(slice.heads) * effort(slice.layers) * effort(slice.vocab);
-    if (!countable(slice)) slice.listed = 2.0 * most_listed;
+    slice.listed += effort(all) + effort(slice.heads) * effort(slice.layers) * effort(slice.vocab);
+    if (!countable(slice, all.back())) slice.listed = 2.0 * most_listed;
     if (slice.listed > most_listed) return slice;
+    slice.first_width = all.front();
     count_params(slice);
-    trim(slice);
+    take_widths(slice, all);
     return slice;
 }
 
-/// Drops the widths that no combination of the others can use.
-void Space::trim(Slice& slice) const {
-    std::vector<std::int64_t> starts(slice.ffn.size() + 1, 0);  // ranges that begin here, less those that end
-    slice.size = 0.0;
+/// The widths that some combination of the others can use.
+void Space::take_widths(Slice& slice, std::span<const std::int64_t> all) const {
+    std::vector<Range> ranges;
+    Range whole{all.size(), 0};
     for (std::size_t set = 0; set < slice.heads.size(); ++set) {
         for (const std::int64_t layers : slice.layers) {
             for (std::size_t words = 0; words < slice.vocab.size(); ++words) {
-                const Range range = widths(slice, set, words, layers);
-                ++starts[range.first];
-                --starts[range.last];
+                const Range range = widths(slice, all, {set, words, layers});
+                if (range.first >= range.last) continue;
+                ranges.push_back(range);
+                whole = {std::min(whole.first, range.first), std::max(whole.last, range.last)};
                 slice.size += static_cast<double>(range.last - range.first);
             }
         }
     }
-    std::size_t kept = 0;
+    if (ranges.empty()) return slice.layers.clear();
+    std::vector<std::int64_t> starts(whole.last - whole.first + 1, 0);  // ranges that begin here, less those that end
+    for (const Range& range : ranges) {
+        ++starts[range.first - whole.first];
+        --starts[range.last - whole.first];
+    }
     std::int64_t users = 0;
-    for (std::size_t width = 0; width < slice.ffn.size(); ++width) {
-        users += starts[width];
-        if (users == 0) continue;
-        slice.ffn[kept] = slice.ffn[width];
-        if (!slice.idle.empty()) slice.idle[kept] = slice.idle[width];
-        slice.ffn_params[kept++] = slice.ffn_params[width];
+    for (std::size_t width = whole.first; width < whole.last; ++width) {
+        users += starts[width - whole.first];
+        if (users > 0) slice.ffn.push_back(all[width]);
     }
-    slice.ffn.resize(kept);
-    slice.ffn_params.resize(kept);
-    if (kept == 0) {
-        slice.layers.clear();
-        return;
-    }
-    set_width(slice.shape, slice.variant, slice.ffn.front());
-    const std::int64_t moved = slice.ffn_params.front();
-    for (std::int64_t& params : slice.ffn_params) params -= moved;
+    const std::int64_t first = slice.ffn.front(), moved = slice.width_params(first);
+    set_width(slice.shape, slice.variant, first);
     for (Affine<std::int64_t>& params : slice.heads_params) params.per_layer += moved;
+    slice.idle = slice.idle_params(first);
+    slice.first_width = first;
 }
 
 void Space::count_params(Slice& slice) const {
     Shape& shape = slice.shape;
     shape = slice.with(slice.heads.front());
-    set_width(shape, slice.variant, slice.ffn.front());
+    set_width(shape, slice.variant, slice.first_width);
     shape.vocab = slice.vocab.front();
     if (depth_is_free_) shape.layers = 1;
     const ParameterCount reference = count_parameters(shape);
@@ -239,18 +242,13 @@ void Space::count_params(Slice& slice) const {
         slice.heads_params.push_back({one - per_layer, per_layer});
     }
     Shape wider = shape, wordier = shape;  // a matrix grows by as much with each row
-    set_width(wider, slice.variant, slice.ffn.front() + 1);
+    set_width(wider, slice.variant, slice.first_width + 1);
     wordier.vocab += 1;
     const ParameterCount next = count_parameters(wider);
-    const std::int64_t each_width = next.total - reference.total;
-    const std::int64_t each_active = next.active - reference.active;
+    slice.each_width = next.total - reference.total;
+    slice.idle = reference.total - reference.active;
+    slice.each_idle = next.total - next.active - slice.idle;
     const std::int64_t each_word = count_parameters(wordier).total - reference.total;
-    for (const std::int64_t width : slice.ffn) {
-        const std::int64_t more = width - slice.ffn.front();
-        slice.ffn_params.push_back(each_width * more);
-        if (!shape.experts) continue;
-        slice.idle.push_back(reference.total - reference.active + (each_width - each_active) * more);
-    }
     for (const std::int64_t words : slice.vocab) {
         slice.vocab_params.push_back(each_word * (words - slice.vocab.front()));
         wordier.vocab = words;
@@ -260,38 +258,36 @@ void Space::count_params(Slice& slice) const {
 }
 
 /// Whether the law says so of the whole change, and of all but its heads: what heads gain pays for no parameters.
-bool Space::free_of_loss(const Slice& slice, std::size_t set, std::int64_t layers, std::size_t width) const {
-    Shape shape = slice.with(slice.heads[set]);
-    shape.layers = layers;
-    shape.ffn = slice.ffn[width];
+bool Space::free_of_loss(const Slice& slice, const Choice& choice, std::int64_t width) const {
+    Shape shape = slice.with(slice.heads[choice.set]);
+    shape.layers = choice.layers;
+    shape.ffn = width;
     return law_.change(shape).free() && law_.change_beside_heads(loss_traits(shape)).free();
 }
 
-Range Space::widths(const Slice& slice, std::size_t set, std::size_t words, std::int64_t layers) const {
+Range Space::widths(const Slice& slice, std::span<const std::int64_t> of, const Choice& choice) const {
+    const auto& [set, words, layers] = choice;
     if (!keeps_cache(slice.heads[set], layers)) return {};
-    const std::int64_t without = slice.params(set, words, count(layers));
+    const std::int64_t depth = count(layers), without = slice.params(set, words, depth);
     const double tables = static_cast<double>(slice.tables[words]);
     const Between whole{std::max(params_.low, blocks_.low + tables), std::min(params_.high, blocks_.high + tables)};
-    const auto params = [&](std::size_t width) {
-        return static_cast<double>(without + count(layers) * slice.ffn_params[width]);
+    const auto params = [&](std::int64_t width) {
+        return static_cast<double>(without + depth * slice.width_params(width));
     };
-    const auto active = [&](std::size_t width) {
-        return slice.idle.empty() ? active_.low : params(width) - static_cast<double>(slice.idle[width]) - tables;
+    const auto active = [&](std::int64_t width) {
+        if (!baseline_.experts) return active_.low;
+        return params(width) - static_cast<double>(slice.idle_params(width)) - tables;
     };
-    const auto first_past = [&](std::size_t begin, auto&& before) {
-        std::size_t end = slice.ffn.size();
-        while (begin < end) {
-            const std::size_t middle = (begin + end) / 2;
-            (before(middle) ? begin : end) = before(middle) ? middle + 1 : middle;
-        }
-        return begin;
+    const auto too_small = [&](std::int64_t width, double least) {
+        return params(width) < least || active(width) < active_.low;
     };
-    const auto too_small = [&](std::size_t w, double least) { return params(w) < least || active(w) < active_.low; };
-    const std::size_t first = first_past(0, [&](std::size_t w) {
-        return too_small(w, params_.low) || (too_small(w, whole.low) && !free_of_loss(slice, set, layers, w));
+    const auto first = std::partition_point(of.begin(), of.end(), [&](std::int64_t width) {
+        return too_small(width, params_.low) || (too_small(width, whole.low) && !free_of_loss(slice, choice, width));
     });
-    return {first,
-            first_past(first, [&](std::size_t w) { return params(w) <= whole.high && active(w) <= active_.high; })};
+    const auto last = std::partition_point(first, of.end(), [&](std::int64_t width) {
+        return params(width) <= whole.high && active(width) <= active_.high;
+    });
+    return {static_cast<std::size_t>(first - of.begin()), static_cast<std::size_t>(last - of.begin())};
 }
 
 }  // namespace tilewright::space

@@ -260,8 +260,9 @@ void Space::fill() {
     slices_.clear();
     listed_ = effort(all);
     for (std::uint32_t variant = 0; variant < variants_.size(); ++variant) {
+        const std::vector<std::int64_t> expert_widths = this->expert_widths(variants_[variant]);
         for (const std::int64_t size : all) {
-            Slice found = slice(variant, size);
+            Slice found = slice(variant, size, expert_widths);
             listed_ += found.listed;
             if (listed_ > most_listed) return slices_.clear();
             if (!found.layers.empty()) slices_.push_back(std::move(found));

@@ -50,14 +50,17 @@ struct Slice {
     std::vector<std::int64_t> ffn;
     std::vector<std::int64_t> vocab;
     std::vector<Affine<std::int64_t>> heads_params;  ///< with the first MLP width and vocabulary
-    std::vector<std::int64_t> ffn_params;            ///< what an MLP width adds to that, in each layer
     std::vector<std::int64_t> vocab_params;
-    std::vector<std::int64_t> tables;  ///< parameters of embedding and head, by vocabulary
-    std::vector<std::int64_t> idle;    ///< of the experts a token does not visit, by width; empty without experts
-    double size = 0.0;                 ///< shapes, before the guard on FLOPs
-    double listed = 0.0;               ///< what was looked at to make these lists
+    std::vector<std::int64_t> tables;      ///< parameters of embedding and head, by vocabulary
+    std::int64_t first_width = 0;          ///< the first MLP width
+    std::int64_t each_width = 0;           ///< parameters that one more adds to each layer
+    std::int64_t idle = 0, each_idle = 0;  ///< of them all, of experts that a token does not visit: at the first, more
+    double size = 0.0;                     ///< shapes, before the guard on FLOPs
+    double listed = 0.0;                   ///< what was looked at to make these lists
 
     Shape with(const Heads& set) const;
+    std::int64_t width_params(std::int64_t width) const { return each_width * (width - first_width); }
+    std::int64_t idle_params(std::int64_t width) const { return idle + each_idle * (width - first_width); }
     std::int64_t params(std::size_t set, std::size_t words, std::int64_t count) const {
         return heads_params[set].once + vocab_params[words] + count * heads_params[set].per_layer;
     }
@@ -82,20 +85,29 @@ public:
 
     /// The widths that keep the parameter counts within their guards; none where the KV cache would be too small.
     /// Outside the embeddings there may be fewer where the law of loss calls the whole change free.
-    Range widths(const Slice& slice, std::size_t set, std::size_t words, std::int64_t layers) const;
+    Range widths(const Slice& slice, std::size_t set, std::size_t words, std::int64_t layers) const {
+        return widths(slice, slice.ffn, {set, words, layers});
+    }
 
     double size_bound() const;
     void coarsen(double most);
     std::string steps_text() const;
 
 private:
+    /// Shapes of a slice that share everything but the MLP width: which heads, which vocabulary, how many layers.
+    struct Choice {
+        std::size_t set, words;
+        std::int64_t layers;
+    };
+
     void set_variants();
     void set_size_guards();
     void add_experts();
     bool keeps_cache(const Heads& heads, std::int64_t layers) const;
-    bool free_of_loss(const Slice& slice, std::size_t set, std::int64_t layers, std::size_t width) const;
+    bool free_of_loss(const Slice& slice, const Choice& choice, std::int64_t width) const;
+    Range widths(const Slice& slice, std::span<const std::int64_t> of, const Choice& choice) const;
     void fill();
-    Slice slice(std::uint32_t variant, std::int64_t hidden) const;
+    Slice slice(std::uint32_t variant, std::int64_t hidden, std::span<const std::int64_t> expert_widths) const;
     bool opened(Knob knob) const;
     std::int64_t step(Knob knob) const;
     std::vector<std::int64_t> steps(Knob knob, Between range) const;
@@ -104,9 +116,10 @@ private:
     void add_groups(const Shape& shape, Slice& slice) const;
     void list_layers(Slice& slice) const;
     std::vector<std::int64_t> widths(const Shape& shape) const;
+    std::vector<std::int64_t> expert_widths(const Variant& variant) const;
     std::vector<std::int64_t> vocabularies(const Variant& variant) const;
     void count_params(Slice& slice) const;
-    void trim(Slice& slice) const;
+    void take_widths(Slice& slice, std::span<const std::int64_t> all) const;
 
     Shape baseline_;
     Workload workload_;
@@ -153,8 +166,8 @@ inline constexpr double most_listed = 1e8;
 inline constexpr std::size_t longest_list = 1'000'000;  ///< one list is cut off there, and its space endless
 
 /// What a list adds to that.
-template <class T>
-double effort(const std::vector<T>& list) {
+template <class List>
+double effort(const List& list) {
     return list.size() < longest_list ? static_cast<double>(list.size()) : 2.0 * most_listed;
 }
 

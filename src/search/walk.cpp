@@ -132,7 +132,8 @@ double Walker::evenness(const Segment& s, std::size_t width) const {
 double Walker::factor(const Segment& s, std::size_t width) const {
     const double product = evenness(s, width);
     if (setting_.objective == Objective::Step) return product;
-    const double params = static_cast<double>(s.params + s.count * slice_.ffn_params[width] - slice_.tables[s.words]);
+    const double params =
+        static_cast<double>(s.params + s.count * slice_.width_params(slice_.ffn[width]) - slice_.tables[s.words]);
     const double more = std::log(params / setting_.law->baseline().params);
     return product * setting_.law->tokens(s.log_loss + loss_by_width_[width] + loss_by_params_ * more);
 }
@@ -272,7 +273,7 @@ bool Walker::affordable(const Segment& s, std::size_t width, double bar, ScoredS
         point.raw = point.score / evenness(s, width);
         return point.score < bar;
     }
-    const double params = static_cast<double>(s.params + s.count * slice_.ffn_params[width]);
+    const double params = static_cast<double>(s.params + s.count * slice_.width_params(slice_.ffn[width]));
     point.raw = point.score = space_.baseline_params() / params;
     if (point.score >= bar) return false;
     if (!options_.budget.time) return true;
@@ -283,7 +284,7 @@ bool Walker::affordable(const Segment& s, std::size_t width, double bar, ScoredS
 void Walker::consider(Segment& s, std::size_t width) {
     ScoredShape point = s.point;
     const std::int64_t ffn = slice_.ffn[width];
-    const double params = static_cast<double>(s.params + s.count * slice_.ffn_params[width]);
+    const double params = static_cast<double>(s.params + s.count * slice_.width_params(ffn));
     if (ffn != space::width_of(space_.baseline())) point.turned |= bit(Knob::Ffn);
     if (point.turned == 0) return;  // the baseline
     point.parameter_change = std::abs(params / space_.baseline_params() - 1.0);
