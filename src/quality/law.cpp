@@ -147,8 +147,9 @@ double LossLaw::log_change(const Terms& x) const {
 double LossLaw::tokens(double log_change) const { return std::exp(log_change / exponent_); }
 
 LossChange LossLaw::change(const Shape& other) const {
-    LossChange found = change(loss_traits(other));
-    found.known = found.known && knows(other);
+    const bool known = known_ && knows(other);
+    LossChange found = change(known ? loss_traits(other) : baseline_);
+    found.known = known;
     return found;
 }
 

@@ -169,13 +169,26 @@ void Space::list_layers(Slice& slice) const {
     }
 }
 
-Slice Space::slice(std::uint32_t variant, std::int64_t hidden, std::span<const std::int64_t> expert_widths) const {
+/// Heads do for any experts: they are listed for the first ones.
+void Space::set_heads(Slice& slice, Slice& plain) const {
+    if (slice.variant_index == slice.variant.plain) {
+        list_heads(slice);
+        plain = slice;
+        return;
+    }
+    slice.listed = plain.listed;
+    const bool some = !plain.heads.empty() && legal(slice.with(plain.heads.front()), slice.variant.workload);
+    if (some) slice.heads = plain.heads;
+}
+
+Slice Space::slice(std::uint32_t variant, std::int64_t hidden, Slice& plain,
+                   std::span<const std::int64_t> expert_widths) const {
     Slice slice;
     slice.variant_index = variant;
     slice.variant = variants_[variant];
     slice.shape = in_form(baseline_, slice.variant);
     slice.shape.hidden = hidden;
-    list_heads(slice);
+    set_heads(slice, plain);
     if (slice.heads.empty()) return slice;
     list_layers(slice);
     const std::vector<std::int64_t> own = baseline_.experts ? std::vector<std::int64_t>{} : widths(slice.shape);

@@ -1,6 +1,7 @@
 #include "search/space.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 namespace tilewright::space {
@@ -169,6 +170,7 @@ void Space::set_variants() {
                     if (batch != workload_.batch) variant.turned |= bit(Knob::Batch);
                     if (mlp != baseline_.mlp) variant.turned |= bit(Knob::Mlp);
                     if (block != baseline_.block) variant.turned |= bit(Knob::Block);
+                    variant.plain = variants_.size();
                     if (validate(variant.workload).empty()) variants_.push_back(variant);
                 }
             }
@@ -257,12 +259,13 @@ bool Space::on_step(Knob knob, std::int64_t value) const {
 void Space::fill() {
     const double hidden = static_cast<double>(baseline_.hidden);
     const std::vector<std::int64_t> all = steps(Knob::Hidden, {hidden / 2.0, hidden * 2.0});
+    std::map<std::pair<std::size_t, std::int64_t>, Slice> plains;  // by form and hidden size
     slices_.clear();
     listed_ = effort(all);
     for (std::uint32_t variant = 0; variant < variants_.size(); ++variant) {
         const std::vector<std::int64_t> expert_widths = this->expert_widths(variants_[variant]);
         for (const std::int64_t size : all) {
-            Slice found = slice(variant, size, expert_widths);
+            Slice found = slice(variant, size, plains[{variants_[variant].plain, size}], expert_widths);
             listed_ += found.listed;
             if (listed_ > most_listed) return slices_.clear();
             if (!found.layers.empty()) slices_.push_back(std::move(found));

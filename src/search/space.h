@@ -21,11 +21,12 @@ struct Variant {
     double scale = 1.0;        ///< of its step time, at the baseline's tokens and GPUs
     std::optional<Experts> experts{};
     std::int64_t shared_times = -1;  ///< the shared expert's width over a routed one's; negative: its own stays
+    std::size_t plain = 0;           ///< place of the one that differs in its experts alone
 };
 
 struct Heads {
     std::int64_t heads, kv_heads, head_dim;
-    std::uint32_t turned;  ///< knobs of the whole shape that differ from the baseline, but for batch and tp
+    std::uint32_t turned;  ///< knobs of the whole shape that differ from the baseline, but for batch, tp and experts
 };
 
 /// A quantity that a stack of layers adds to: `once` and `per_layer` for each layer.
@@ -107,7 +108,9 @@ private:
     bool free_of_loss(const Slice& slice, const Choice& choice, std::int64_t width) const;
     Range widths(const Slice& slice, std::span<const std::int64_t> of, const Choice& choice) const;
     void fill();
-    Slice slice(std::uint32_t variant, std::int64_t hidden, std::span<const std::int64_t> expert_widths) const;
+    Slice slice(std::uint32_t variant, std::int64_t hidden, Slice& plain,
+                std::span<const std::int64_t> expert_widths) const;
+    void set_heads(Slice& slice, Slice& plain) const;
     bool opened(Knob knob) const;
     std::int64_t step(Knob knob) const;
     std::vector<std::int64_t> steps(Knob knob, Between range) const;
