@@ -25,6 +25,8 @@ std::optional<std::size_t> past_quoted(std::string_view bytes, std::size_t at) {
 /// Where the row that starts at `at` ends: the first line break outside quotes, or the end. Not found when a quote
 /// stays open. A cell is quoted when a quote is its first character.
 std::optional<std::size_t> end_of_row(std::string_view bytes, std::size_t at) {
+    const std::size_t line = std::min(bytes.find('\n', at), bytes.size());
+    if (bytes.substr(at, line - at).find('"') == std::string_view::npos) return line;
     while (at < bytes.size()) {
         if (bytes[at] == '"') {
             const std::optional<std::size_t> past = past_quoted(bytes, at);
