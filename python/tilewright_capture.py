@@ -259,6 +259,15 @@ def inputs_of(model, case):
     return inputs
 
 
+def sizes_of(inputs):
+    """Sequences and tokens of inputs that the program brings: its ids', or those of its first rows of whole numbers; 0 where it has none."""
+    ids = inputs.get("input_ids") if isinstance(inputs, dict) else None
+    for value in tree_flatten(inputs if ids is None else ids)[0]:
+        if isinstance(value, torch.Tensor) and not value.is_floating_point() and len(value.shape) == 2:
+            return {"batch": value.shape[0], "seq": value.shape[1]}
+    return {"batch": 0, "seq": 0}
+
+
 def faked(value, device):
     """A fake tensor of the same sizes; integers keep their values. Call it in the fake mode."""
     out = torch.empty(value.shape, dtype=value.dtype, device=device)
@@ -331,6 +340,8 @@ def record(make, case, real=False):
         inputs = inputs_of(model, case)
         with fake:
             inputs = inputs if real else {name: faked(value, device) for name, value in inputs.items()}
+    else:
+        case = case | sizes_of(inputs)
     model.train(case["phase"] == "train")
     modules = Modules(model)
     recorder = Recorder(modules)

@@ -4,6 +4,7 @@
 #include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/verb.h"
+#include "tilewright/answer.h"
 #include "tilewright/codec.h"
 
 namespace tilewright::python {
@@ -30,15 +31,18 @@ Problems check(const Products& products) {
     return {};
 }
 
-void price_all(const Products& products, Gemm gemm, const Pricer& pricer) {
+/// As a file's rows are priced: a product in fp8 quantises what it reads.
+void price_all(const Products& products, const Gemm& like, const Pricer& pricer) {
     double* out = products.out.data();
     const auto& [m, n, k, batch] = products.sizes;
+    Described row;
+    Gemm& gemm = row.work.emplace<Gemm>(like);
     for (std::size_t i = 0; i < m.size() && !cli::interrupted(); ++i) {
         gemm.m = m[i];
         gemm.n = n[i];
         gemm.k = k[i];
         gemm.batch = batch[i];
-        const Cost cost = pricer.price(gemm);
+        const Cost cost = price_row(row, pricer).cost;
         for (const double value : {cost.time.value, cost.low.value, cost.high.value, cost.waves,
                                    static_cast<double>(cost.tile_m), static_cast<double>(cost.tile_n)}) {
             *out++ = value;
@@ -51,6 +55,7 @@ void price_all(const Products& products, Gemm gemm, const Pricer& pricer) {
 Problems price(const Products& products, const std::vector<std::string>& flags, const std::string& layout) {
     const Result<cli::Arguments> arguments = cli::arguments_of(*cli::find_verb("predict"), flags);
     if (!arguments) return arguments.problems();
+    if (Problems bad = cli::refuse_for_rows(*arguments, "gemm"); !bad.empty()) return bad;
     const std::optional<Layout> stored = find_named<Layout>(layout);
     if (!stored) return {{"layout", 0, layout + " is no layout", "use TN, NN or NT"}};
     if (Problems bad = check(products); !bad.empty()) return bad;

@@ -1,12 +1,9 @@
 """Prints python/tilewright/verbs.pyi from the program's table of flags: python3 bindings/python/stubs.py >python/tilewright/verbs.pyi"""
-from tilewright import _tilewright
-from tilewright._ask import keyword
+from tilewright._ask import keywords
 
 ANSWERS = {"predict": "Prediction", "lint": "Findings", "search": "Candidates", "advise": "Candidates", "compare": "Comparison",
            "plan": "Plans", "report": "Page"}
 MANY = {"lint", "compare", "report"}
-NOT_KEYWORDS = {"--help", "--json", "--format", "--write-baseline"}  # the answer is an object; `run` has them all
-BULK = "In bulk"                                 # a file in, a file out: for `run`, or for `gemm`
 
 
 def type_of(value, kind):
@@ -16,15 +13,9 @@ def type_of(value, kind):
     return {"switch": "bool", "count": "int", "length": "int | str", "real": "float", "text": "Text"}[kind]
 
 
-def keywords(verb):
-    """{keyword: type} of a verb's function."""
-    return {keyword(name): type_of(value, kind) for group, name, value, kind, _ in _tilewright.flags()[verb]
-            if name not in NOT_KEYWORDS and group != BULK}
-
-
 def stub(verb):
     shape = "*shapes: Shape" if verb in MANY else "shape: Shape, *"
-    flags = "".join(f"    {name}: {kind} | None = ...,\n" for name, kind in keywords(verb).items())
+    flags = "".join(f"    {name}: {type_of(value, kind)} | None = ...,\n" for name, (_, _, value, kind, _) in keywords(verb).items())
     return f"def {verb}(\n    {shape},\n{flags}) -> {ANSWERS[verb]}: ...\n"
 
 

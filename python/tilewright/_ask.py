@@ -5,13 +5,17 @@ import gzip
 import json
 import os
 import pathlib
+import re
 import sys
 import tempfile
+import warnings
 from typing import Any, NamedTuple
 
 from . import _tilewright
 
 TABLE = {verb: {flag[1]: flag for flag in flags} for verb, flags in _tilewright.flags().items()}
+NOT_KEYWORDS = {"--help", "--json", "--format", "--write-baseline"}  # the answer is an object; `run` has them all
+BULK = "In bulk"  # a file in, a file out: for `run`, or for `gemm`
 DEVICE_TROUBLE, INTERRUPTED = 3, 130
 BAD_INPUT = 2
 
@@ -45,6 +49,10 @@ class Error(ValueError):
         self.problems = problems
         self.where, self.line, self.what, self.fix = problems[0] if problems else Problem("", 0, "failed", "")
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Comes back whole from another process, where a pool may have raised it."""
+        return type(self), (self.problems,)
+
 
 class AssumedWarning(UserWarning):
     """What the program had to assume, or could not do."""
@@ -69,6 +77,10 @@ class Reply(NamedTuple):
     warnings: list[str]
     other: str = ""  # the same answer as text where `text` is JSON, and the other way round
 
+    def warn(self, stacklevel: int) -> None:
+        for warning in self.warnings:
+            warnings.warn(warning, AssumedWarning, stacklevel=stacklevel + 1)
+
 
 def keyword(flag: str) -> str:
     """--kv-heads -> kv_heads; --from -> from_, since `from` is Python's own."""
@@ -76,15 +88,28 @@ def keyword(flag: str) -> str:
     return name + "_" if name == "from" else name
 
 
+def keywords(verb: str) -> dict[str, tuple[str, str, str, str, str]]:
+    """The flags of a verb's function by their keywords: group, name, value, kind, help."""
+    return {keyword(name): flag for name, flag in TABLE[verb].items() if name not in NOT_KEYWORDS and flag[0] != BULK}
+
+
+def checked(verb: str, flags: dict[str, Any]) -> dict[str, Any]:
+    """Flags that the verb's function can honour. What is no flag at all the program refuses, with a suggestion."""
+    for name in flags:
+        if name not in keywords(verb) and "--" + name.rstrip("_").replace("_", "-") in TABLE[verb]:
+            raise TypeError(f"{name} is no keyword here: tilewright.run({verb!r}, ...) takes it")
+    return dict(flags)
+
+
 def words_of(verb: str, flags: dict[str, Any]) -> list[str]:
     """Keywords as the command line has them. None and False leave a switch out; a sequence is joined by commas."""
     words = []
     for name, value in flags.items():
         flag = "--" + name.rstrip("_").replace("_", "-")
-        known = TABLE[verb].get(flag)
+        known = TABLE.get(verb, {}).get(flag)
         if value is None:
             continue
-        if known and known[3] == "switch" and isinstance(value, bool):
+        if known and known[3] == "switch" and not isinstance(value, str):
             words += [flag] if value else []
             continue
         if isinstance(value, bool):
@@ -114,7 +139,7 @@ class Asked:
     """A question that can be asked again, in another form."""
 
     def __init__(self, verb: str, shapes: tuple[Any, ...], flags: dict[str, Any]):
-        self.verb, self.flags = verb, dict(flags)
+        self.verb, self.flags = verb, checked(verb, flags)
         self.shapes = [self._plain(shape) for shape in shapes]
 
     def _plain(self, shape: Any) -> Any:
@@ -151,7 +176,7 @@ class Asked:
 def write_shape(shape: dict[str, Any], folder: pathlib.Path) -> str:
     """A config.json in a folder of the model's name, or a captured graph."""
     name = str(shape.get("_name_or_path") or shape.get("model_type") or "shape").rstrip("/").rpartition("/")[2]
-    folder = folder / name
+    folder = folder / (re.sub(r"[^\w.+-]", "-", name).lstrip(".")[:80] or "shape")  # whatever it is, it can be a folder
     folder.mkdir(parents=True)
     text = json.dumps(shape, default=str)
     if str(shape.get("schema", "")).startswith("tilewright.graph/"):

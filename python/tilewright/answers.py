@@ -4,10 +4,9 @@ from __future__ import annotations
 import html
 import json
 import pathlib
-import warnings
 from typing import Any
 
-from ._ask import Asked, AssumedWarning, Record
+from ._ask import Asked, Record
 
 
 class Interval(float):
@@ -21,6 +20,9 @@ class Interval(float):
         self.low, self.high = low, high
         return self
 
+    def __getnewargs__(self) -> tuple[float, float, float]:  # type: ignore[override]
+        return float(self), self.low, self.high
+
     def __repr__(self) -> str:
         return f"{float(self):.6g} ({self.low:.6g} to {self.high:.6g})"
 
@@ -28,14 +30,13 @@ class Interval(float):
 class Answer:
     """An answer. Every key of the program's JSON (docs/formats.md) is an attribute; `repr` is the program's own text."""
 
-    _rows = ""  # the key whose list makes the table
+    _rows: tuple[str, ...] = ()  # the keys whose list makes the table, whichever is there
 
     def __init__(self, asked: Asked):
         self._asked = asked
         self._value, reply = asked.values()
         self._json = reply.text
-        for warning in reply.warnings:
-            warnings.warn(warning, AssumedWarning, stacklevel=3)  # at the line that asked
+        reply.warn(stacklevel=3)  # at the line that asked
         self._text = reply.other.rstrip("\n")
 
     def __getattr__(self, name: str) -> Any:
@@ -60,8 +61,8 @@ class Answer:
         return value
 
     def rows(self) -> list[Record]:
-        """The answer's table: components, findings, candidates, shapes or plans."""
-        found: list[Record] = self._value.get(self._rows, [])
+        """The answer's table: components (of a captured graph modules), findings, candidates, shapes or plans."""
+        found: list[Record] = next((self._value[key] for key in self._rows if key in self._value), [])
         return found
 
     def to_pandas(self) -> Any:
@@ -73,7 +74,7 @@ class Answer:
 class Prediction(Answer):
     """Of `predict`: what a step takes, and why."""
 
-    _rows = "components"
+    _rows = ("components", "modules")
 
     @property
     def step(self) -> Interval:
@@ -106,23 +107,19 @@ class Findings(Answer):
 class Candidates(Answer):
     """Of `search` and `advise`: shapes of equal size, the best of each kind first."""
 
-    _rows = "candidates"
+    _rows = ("candidates",)
 
 
 class Comparison(Answer):
     """Of `compare`: `shapes` side by side, the first the baseline, or one shape on several `gpus`."""
 
-    def rows(self) -> list[Record]:
-        found: list[Record] = self._value.get("shapes", self._value.get("gpus", []))
-        return found
+    _rows = ("shapes", "gpus")
 
 
 class Plans(Answer):
     """Of `plan`: splits over a cluster, the fastest first, or points of serving."""
 
-    def rows(self) -> list[Record]:
-        found: list[Record] = self._value.get("plans", self._value.get("points", []))
-        return found
+    _rows = ("plans", "points")
 
 
 class Page:

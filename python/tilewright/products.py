@@ -5,7 +5,7 @@ import array
 from typing import Any
 
 from . import _tilewright
-from ._ask import Error, Problem, words_of
+from ._ask import Error, Problem, checked, words_of
 
 try:
     import numpy
@@ -38,10 +38,12 @@ class Products:
 
     def to_pandas(self) -> Any:
         import pandas
-        return pandas.DataFrame(self.to_dict(), index=None if hasattr(self.time_s, "__len__") else [0])
+        if not hasattr(self.time_s, "__len__"):
+            return pandas.DataFrame(self.to_dict(), index=[0])
+        return pandas.DataFrame({name: column if isinstance(column, list) else column.reshape(-1) for name, column in self.to_dict().items()})
 
     def __repr__(self) -> str:
-        count = len(self.time_s) if hasattr(self.time_s, "__len__") else 1
+        count = getattr(self.time_s, "size", None) or (len(self.time_s) if hasattr(self.time_s, "__len__") else 1)
         return f"<{count:,} products: {', '.join(_tilewright.gemm_columns)}, flops_per_s>"
 
 
@@ -57,11 +59,11 @@ def gemm(m: Any, n: Any, k: Any, batch: Any = 1, layout: str = "TN", **flags: An
     >>> tw.gemm(m=[4096, 4097], n=4096, k=4096, gpu="h200").waves[1] > 1
     True
     """
-    words = ["gemm", *words_of("predict", flags)]
+    words = ["gemm", *words_of("predict", checked("predict", flags))]
     if numpy is None:
         return _without_numpy((m, n, k, batch), layout, words)
     sizes = numpy.broadcast_arrays(*(numpy.asarray(size) for size in (m, n, k, batch)))
-    if any(size.dtype.kind not in "iu" for size in sizes):
+    if any(size.dtype.kind not in "iu" and size.size > 0 for size in sizes):
         raise TypeError("sizes are whole numbers")
     flat = [numpy.ascontiguousarray(size, dtype=numpy.int64).reshape(-1) for size in sizes]
     out = numpy.empty((flat[0].size, len(_tilewright.gemm_columns)))

@@ -1,11 +1,12 @@
 """The program's verbs. Keywords are its flags with underscores; verbs.pyi lists them with their types."""
 from __future__ import annotations
 
+import inspect
 import pathlib
 import tempfile
 from typing import Any
 
-from ._ask import Asked, Reply, ask, words_of
+from ._ask import Asked, Reply, ask, keywords, words_of
 from .answers import Candidates, Comparison, Findings, Page, Plans, Prediction
 
 
@@ -88,7 +89,7 @@ def report(*shapes: Any, **flags: Any) -> Page:
     output = flags.pop("output", None)
     with tempfile.TemporaryDirectory(prefix="tilewright-") as folder:
         path = pathlib.Path(folder, "report")
-        Asked("report", shapes, flags | {"output": path}).reply()
+        Asked("report", shapes, flags | {"output": path}).reply().warn(stacklevel=2)
         page = Page(path.read_text(encoding="utf-8"))
     if output is not None:
         page.save(output)
@@ -103,3 +104,17 @@ def run(verb: str, *operands: str, **flags: Any) -> Reply:
     True
     """
     return ask([verb, *words_of(verb, flags), "--", *operands])
+
+
+def _tell_keywords(function: Any) -> None:
+    """Gives `help()` and completion the keywords that the table of flags has."""
+    flags = keywords(function.__name__)
+    positional = [each for each in inspect.signature(function).parameters.values() if each.kind is not each.VAR_KEYWORD]
+    named = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None) for name in flags]
+    function.__signature__ = inspect.Signature([*positional, *named])
+    told = "".join(f"\n{name}: {help}" + (f" [{value}]" if kind == "choice" else "") for name, (_, _, value, kind, help) in flags.items())
+    function.__doc__ = inspect.cleandoc(function.__doc__ or "") + "\n\nKeywords:\n" + told.replace("\n", "\n    ")[1:]
+
+
+for _verb in (predict, lint, search, advise, compare, plan, report):
+    _tell_keywords(_verb)

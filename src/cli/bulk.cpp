@@ -167,8 +167,9 @@ Problems refuse_unheeded(const Arguments& arguments, std::string_view kind) {
     return problems;
 }
 
-/// Flags that mean nothing where each row says what it is.
-Problems check_usage(const Arguments& arguments, const std::string& input, const std::string& output) {
+}  // namespace
+
+Problems refuse_for_rows(const Arguments& arguments, std::string_view kind) {
     Problems problems;
     const FlagGroup overrides = shape_flags();
     for (const Flag& flag : overrides.flags) {
@@ -178,7 +179,14 @@ Problems check_usage(const Arguments& arguments, const std::string& input, const
     for (const char* flag : {"--json", "--why", "--scope", "--workload"}) {
         if (arguments.has(flag)) problems.push_back({flag, 0, "is not for predictions in bulk", "leave it out"});
     }
-    append(problems, refuse_unheeded(arguments, arguments.operands[0]));
+    append(problems, refuse_unheeded(arguments, kind));
+    return problems;
+}
+
+namespace {
+
+Problems check_usage(const Arguments& arguments, const std::string& input, const std::string& output) {
+    Problems problems = refuse_for_rows(arguments, arguments.operands[0]);
     if (input != "-" && !is_file(input)) problems.push_back({input, 0, "is not there", "check the path"});
     append(problems, files::refuse_inputs(output, std::vector{input}, "--output"));
     return problems;

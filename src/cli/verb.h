@@ -87,6 +87,8 @@ int wait_for_measure_program(const std::vector<std::string>& arguments, const Se
 /// `predict KIND --from FILE.csv`: rows in, the same rows out with the prediction's columns added.
 bool is_bulk_kind(std::string_view name);
 Result<int> predict_in_bulk(const Arguments& arguments, Session& session);
+/// Flags that mean nothing where each row says what it is.
+Problems refuse_for_rows(const Arguments& arguments, std::string_view kind);
 
 /// `predict GRAPH.json`, a file that tilewright_capture wrote.
 bool is_captured(const std::string& operand);

@@ -1,8 +1,10 @@
 """The package and the program give one answer."""
+import copy
 import json
 import math
 import os
 import pathlib
+import pickle
 import random
 import signal
 import subprocess
@@ -151,6 +153,15 @@ class Shapes(Same):
         self.assertNotIn(tempfile.gettempdir(), str(raised.exception))
         self.assertTrue(raised.exception.what)
 
+    def test_a_dict_of_any_name(self):
+        for name in ("..", "a\0b", "x" * 400, "/", ".hidden"):
+            self.assertGreater(tw.predict(CONFIG | {"_name_or_path": name}, gpu="h200").time_s, 0)
+
+    def test_what_a_report_assumes_is_warned_of(self):
+        with self.assertWarnsRegex(tw.AssumedWarning, "vocab_size is absent") as seen:
+            tw.report({key: value for key, value in CONFIG.items() if key != "vocab_size"}, gpu="h200", svg="time")
+        self.assertEqual(seen.filename, __file__)
+
     def test_no_shape(self):
         with self.assertRaises(TypeError):
             tw.predict(7, gpu="h200")
@@ -174,6 +185,20 @@ class Answers(unittest.TestCase):
         self.assertEqual(len(tw.compare("gpt2", "opt-125m", gpu="h200").to_pandas()), 2)
         self.assertEqual(len(tw.gemm([1, 2], 3, 4, gpu="h200").to_pandas()), 2)
 
+    def test_the_table_of_a_captured_graph_is_by_module(self):
+        found = tw.predict(ROOT / "data" / "captures" / "bert-base-train.json.gz", gpu="h200").rows()
+        self.assertIn("forward_s", found[0])
+
+    def test_answers_and_errors_can_be_sent_to_another_process(self):
+        step = tw.predict("gpt2", gpu="h200")
+        sent = pickle.loads(pickle.dumps(step))
+        self.assertEqual((sent.mfu, repr(sent), sent.step.low), (step.mfu, repr(step), step.step.low))
+        for again in (copy.deepcopy(step.step), pickle.loads(pickle.dumps(step.step))):
+            self.assertEqual((again, again.low, again.high), (step.step, step.low_s, step.high_s))
+        with self.assertRaises(tw.Error) as raised:
+            tw.predict("gpt2", gpu="h201")
+        self.assertEqual(pickle.loads(pickle.dumps(raised.exception)).problems, raised.exception.problems)
+
     def test_one_shape_on_several_gpus(self):
         table = tw.compare("gpt2", gpu=["h100", "h200"], price="h100=2.5").to_pandas()
         self.assertEqual(len(table), 2)
@@ -193,12 +218,16 @@ class Answers(unittest.TestCase):
 
 class Gemms(Same):
     def test_as_in_bulk(self):
+        for precision in ("fp16", "fp8", "fp32"):
+            self.as_in_bulk(precision)
+
+    def as_in_bulk(self, precision):
         draw = random.Random(3)
         rows = [[draw.randint(1, 9000) for _ in range(3)] + [draw.choice([1, 1, 7])] for _ in range(500)]
         text = "layout,m,n,k,batch\n" + "".join("NN," + ",".join(map(str, row)) + "\n" for row in rows)
-        theirs = program(["predict", "gemm", "--gpu", "h200", "--precision", "fp16", "--from", "-"], input=text).stdout.splitlines()
+        theirs = program(["predict", "gemm", "--gpu", "h200", "--precision", precision, "--from", "-"], input=text).stdout.splitlines()
         header = theirs[0].split(",")
-        mine = tw.gemm(*zip(*rows), layout="NN", gpu="h200", precision="fp16")
+        mine = tw.gemm(*zip(*rows), layout="NN", gpu="h200", precision=precision)
         for i, line in enumerate(theirs[1:]):
             row = dict(zip(header, line.split(",")))
             for name in ("low", "high", "predicted"):
@@ -220,12 +249,18 @@ class Gemms(Same):
 
     def test_refusals(self):
         for sizes, flags, where in [((0, 1, 1), {"gpu": "h200"}, "m[0]"), ((1, 1, 1), {}, "--gpu"), ((1, 1, 1), {"gpu": "h200", "layout": "TT"}, "layout"),
-                                    ((1, [1, -1], 1), {"gpu": "h200"}, "n[1]")]:
+                                    ((1, [1, -1], 1), {"gpu": "h200"}, "n[1]"), ((1, 1, 1), {"gpu": "h200", "precision": "int4"}, "--precision"),
+                                    ((1, 1, 1), {"gpu": "h200", "tp": 2}, "--tp"), ((1, 1, 1), {"gpu": "h200", "heads": 2}, "--heads")]:
             with self.assertRaises(tw.Error) as raised:
                 tw.gemm(*sizes, **flags)
             self.assertEqual(raised.exception.where, where)
         with self.assertRaises(TypeError):
             tw.gemm(1.5, 1, 1, gpu="h200")
+
+    def test_arrays_of_any_shape(self):
+        self.assertEqual(len(tw.gemm([[64, 65], [66, 67]], 64, 64, gpu="h200").to_pandas()), 4)
+        self.assertEqual(repr(tw.gemm([[64, 65], [66, 67]], 64, 64, gpu="h200"))[:11], "<4 products")
+        self.assertEqual(len(tw.gemm([], 64, 64, gpu="h200").time_s), 0)
 
     def test_rate(self):
         """By the array, a product costs a small part of what asking for it alone does."""

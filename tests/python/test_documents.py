@@ -2,6 +2,7 @@
 import contextlib
 import doctest
 import importlib
+import inspect
 import io
 import json
 import pathlib
@@ -38,6 +39,17 @@ class Documents(unittest.TestCase):
             tw.predict("gpt2", gpu="h200", bathc=8)
         self.assertEqual(raised.exception.where, "--bathc")
         self.assertIn("--batch", raised.exception.fix)
+
+    def test_keywords_of_run_are_refused(self):
+        for name in ("json", "help", "from_"):
+            with self.assertRaisesRegex(TypeError, f"{name} is no keyword"):
+                tw.predict("gpt2", gpu="h200", **{name: True})
+        with self.assertRaisesRegex(tw.Error, "did you mean predict"):
+            tw.run("perdict", "gpt2", gpu="h200")
+
+    def test_help_tells_the_keywords(self):
+        self.assertIn("kv_heads: key and value heads", tw.predict.__doc__)
+        self.assertIn("kv_heads", inspect.signature(tw.lint).parameters)
 
     def test_notebook(self):
         cells = json.loads((ROOT / "examples/tilewright.ipynb").read_text())["cells"]
