@@ -15,7 +15,7 @@ const contrast = (a, b) => {
 };
 
 const names = (letter, count) => Array.from({length: count}, (_, i) => `${letter}${i}`);
-const needs = {4.5: ["ink", "soft", "main", "good", "bad", "accent"], 3: ["faint", ...names("c", 8), ...names("m", 7)]};
+const needs = {4.5: ["ink", "soft", "main", "good", "bad", "accent"], 3: ["faint", ...names("c", 14), ...names("m", 7)]};
 for (const [scheme, colours] of Object.entries({light, dark})) {
   test(`contrast in the ${scheme} scheme`, () => {
     for (const [least, list] of Object.entries(needs)) for (const name of list) for (const ground of ["paper", "panel"]) {
@@ -40,7 +40,7 @@ function lab(colour, eye) {
 }
 
 test("the parts' colours are told apart by all eyes", () => {
-  for (const colours of [light, dark]) for (const eye of Object.keys(eyes)) for (let i = 0; i < 8; ++i) for (let j = 0; j < i; ++j) {
+  for (const colours of [light, dark]) for (const eye of Object.keys(eyes)) for (let i = 0; i < 14; ++i) for (let j = 0; j < i; ++j) {
     const apart = Math.hypot(...lab(colours[`c${i}`], eye).map((value, k) => value - lab(colours[`c${j}`], eye)[k]));
     assert.ok(apart > 15, `--c${j} and --c${i} are ${apart.toFixed(1)} apart (${eye})`);
   }

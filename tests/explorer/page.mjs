@@ -137,6 +137,37 @@ test("a dropped config.json; a bad one gives the program's own words", async () 
   await close(opened);
 });
 
+test("a dropped file is read whatever its name", async () => {
+  const opened = await open();
+  const {page} = opened;
+  for (const name of ["--gpu.json", "gpt2"]) {
+    writeFileSync(join(folder, name), config);
+    await page.locator(".hidden-file").setInputFiles(join(folder, name));
+    await agrees(page, ["./" + name, "--gpu", "h200"]);
+    assert.equal(await page.locator("#problem").isHidden(), true);
+  }
+  await close(opened);
+});
+
+test("back returns to what was chosen before; an emptied size is the model's own again", async () => {
+  const opened = await open("#model=gpt2&gpu=h200");
+  const {page} = opened;
+  const settled = part => page.waitForFunction(wanted => location.hash.includes(wanted), part);
+  await page.locator("#gpu").selectOption("a100-80-sxm");
+  await settled("gpu=a100-80-sxm");
+  await page.locator("#size-batch").fill("8");
+  await page.keyboard.press("Enter");
+  await settled("batch=8");
+  await page.goBack();
+  await agrees(page, ["gpt2", "--gpu", "a100-80-sxm"]);
+  await page.goBack();
+  await agrees(page, ["gpt2", "--gpu", "h200"]);
+  await page.locator("#size-batch").fill("");
+  await page.keyboard.press("Enter");
+  assert.equal(await page.locator("#problem").isHidden(), true);
+  await close(opened);
+});
+
 test("markup in names stays text", async () => {
   const name = "<img src=x onerror=alert(1)><b>.json";
   const opened = await open("#" + new URLSearchParams({model: name, file: config.replace('"llama"', '"<b>bold</b>"')}));
@@ -197,6 +228,10 @@ test("a search shows progress, finds, can be stopped, and a point loads", async 
   assert.match(await page.locator("#tip").textContent(), /×.*\n[^]*expected loss[^]*click to load it/);
   await spot.click({position});  // anew, for panels above may have grown
   await page.waitForFunction(was => Number(document.querySelector(".fact dd").dataset.value) !== was, step);
+  const old = page.locator("#search .warning");
+  assert.equal(await old.isHidden(), true, "the shape was taken from what was found");
+  await page.locator("#choice-phase").selectOption("prefill");
+  await old.waitFor();
   await close(opened);
   const long = await open("#model=llama-3.1-405b&gpu=h200&phase=decode&tp=8&batch=1");
   await long.page.evaluate(() => new Promise((stopped, failed) => {
@@ -330,7 +365,7 @@ test("under the roof a component has its own colour, whatever its kernels are ca
     const names = labels.filter(each => !/FLOP|kernels/.test(each));
     return Object.fromEntries(dots.slice(-names.length).map((dot, i) => [names[i], dot.style.fill]));
   });
-  for (const [name, colour] of Object.entries({mlp: "var(--c0)", attention: "var(--c1)", qkv: "var(--c2)", projection: "var(--c3)", head: "var(--c4)", embedding: "var(--c0)"})) assert.equal(legend[name], colour, name);
+  for (const [name, colour] of Object.entries({mlp: "var(--c0)", attention: "var(--c1)", qkv: "var(--c2)", projection: "var(--c3)", head: "var(--c4)", embedding: "var(--c8)"})) assert.equal(legend[name], colour, name);
   await close(opened);
 });
 

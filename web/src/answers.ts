@@ -20,9 +20,9 @@ export interface Fix { dimension: string; from: number; to: number; gain_s: numb
 export interface Finding { code: string; rule: string; severity: string; quantity: string; cost_s: number; share: number; kernels: string[]; fixes: Fix[] }
 export interface Candidate {
   kind: string; speedup: number; low: number; high: number; time_s: number; params: number; parameter_change: number; changed: string[]; causes: {change: string; component: string; speedup: number}[];
-  shape: Record<string, number | string>; batch: number; tp: number; loss: {change: number; low: number; high: number; reaches: boolean; limit: string} | null;
+  shape: Record<string, number | string>; batch: number; tp: number; loss: {change: number; low: number; high: number; reaches: boolean; limit: string} | null; time_to_loss: {speedup: number} | null;
 }
-export interface Found { seconds: number; shapes_priced: number; exhaustive: boolean; candidates: Candidate[]; parameter_front: Candidate[]; baseline: {time_s: number; shape: Record<string, number | string>} }
+export interface Found { seconds: number; shapes_priced: number; exhaustive: boolean; objective: string; candidates: Candidate[]; parameter_front: Candidate[]; baseline: {time_s: number; shape: Record<string, number | string>} }
 export interface Serving { points: {tp: number; batch: number; first_token_s: number; output_token_s: number; low_s: number; high_s: number; tokens_per_s_per_gpu: number; bound: string; memory_bytes: number}[]; limits: {tp: number; full_batch: number}[] }
 
 export const inside = (shape: Prediction["shape"]) => Number(shape.params) - Number(shape.params_embedding) - Number(shape.params_head);

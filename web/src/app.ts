@@ -29,6 +29,7 @@ export class App {
   private timer = 0;
   private base_asked = "";
   private frame = 0;
+  private writes: "pushState" | "replaceState" | null = "replaceState"; // how the address follows; by what was chosen, "back" returns
   private painted = new MessageChannel();
 
   constructor(readonly model: Model) {
@@ -44,7 +45,10 @@ export class App {
     this.keep_file();
     addEventListener("hashchange", () => {
       if (location.hash === state_of.to_address(this.state)) return;
+      this.writes = null;
+      const {file, model} = this.state;
       this.state = state_of.from_address(location.hash);
+      if (this.state.model === model) this.state.file ??= file; // too long for an address
       this.keep_file();
       this.answer();
     });
@@ -53,7 +57,8 @@ export class App {
   /// `at_once` panels follow every movement; the others wait until it pauses.
   add(panel: Panel, when: "at once" | "later" = "at once"): void { (when === "later" ? this.later : this.panels).push(panel); }
 
-  change(changed: Partial<State>): void {
+  change(changed: Partial<State>, chosen = true): void {
+    if (chosen || !this.writes) this.writes = chosen ? "pushState" : "replaceState";
     this.state = {...this.state, ...changed};
     if (changed.file) this.keep_file();
     if (!this.frame) {
@@ -66,14 +71,14 @@ export class App {
     }
   }
 
-  /// Sets sizes and choices; undefined leaves one to the model.
-  set(flags: Record<string, string | number | undefined>): void {
+  /// Sets sizes and choices; undefined leaves one to the model. A slider's movement is not `chosen`: "back" skips it.
+  set(flags: Record<string, string | number | undefined>, chosen = true): void {
     const kept = {...this.state.flags};
     for (const [name, value] of Object.entries(flags)) {
       if (value === undefined || value === "") delete kept[name];
       else kept[name] = String(value);
     }
-    this.change({flags: kept});
+    this.change({flags: kept}, chosen);
   }
 
   answer(): void {
@@ -103,7 +108,9 @@ export class App {
     performance.measure("answer", {start: began});
     clearTimeout(this.timer);
     this.timer = window.setTimeout(() => {
-      history.replaceState(null, "", state_of.to_address(this.state));
+      const address = state_of.to_address(this.state);
+      if (this.writes && address !== location.hash) history[this.writes](null, "", address);
+      this.writes = null;
       for (const panel of this.later) panel(this.shown, this);
     }, 180);
   }

@@ -75,19 +75,19 @@ function compensated(app: App, flags: Record<string, string | undefined>): strin
   return best === undefined ? undefined : String(best);
 }
 
-export function turn(app: App, name: string, value: number): void {
+export function turn(app: App, name: string, value: number, chosen = true): void {
   const flags = moved(name, value, app.shown);
   const {lock} = app.state;
   if (lock && lock !== name && (dimensions as readonly string[]).includes(name)) flags[lock] = compensated(app, flags) ?? app.state.flags[lock];
-  app.set(flags);
+  app.set(flags, chosen);
 }
 
 function slider(app: App, name: Turn): HTMLElement {
   const id = `size-${name}`;
-  const number = h("input", {type: "number", id, min: 1, step: 1, inputmode: "numeric", onchange: () => turn(app, name, Math.round(Number(number.value)))});
+  const number = h("input", {type: "number", id, min: 1, step: 1, inputmode: "numeric", onchange: () => (number.value === "" ? app.set({[name]: app.state.base[name]}) : turn(app, name, Math.round(Number(number.value))))});
   const range = h("input", {type: "range", "aria-label": label(name), oninput: () => {
     const list = legal(name, app.shown);
-    turn(app, name, list ? list[Number(range.value)]! : Number(range.value));
+    turn(app, name, list ? list[Number(range.value)]! : Number(range.value), false);
   }});
   const ghost = h("i", {class: "ghost", "aria-hidden": "true"});
   const back = h("button", {type: "button", class: "back", "aria-label": `${label(name)} as in the baseline`, title: "as in the baseline", onclick: () => app.set({[name]: app.state.base[name]})}, "↺");
@@ -131,9 +131,13 @@ async function text_of(file: File): Promise<string> {
   return packed ? new Response(file.stream().pipeThrough(new DecompressionStream("gzip"))).text() : file.text();
 }
 
+/// A name that is neither taken for a flag nor for a model of the catalogue.
+const path_of = (name: string) => (/^[^-].*\.(json|toml|gz)$/.test(name) ? name : `./${name}`);
+
 async function drop(app: App, file: File): Promise<void> {
   const text = await text_of(file);
-  app.change({model: file.name, file: {name: file.name, text}, flags: workload_only(app.state.flags), base: {}, kernel: ""});
+  const name = path_of(file.name);
+  app.change({model: name, file: {name, text}, flags: workload_only(app.state.flags), base: {}, kernel: ""});
 }
 
 const workload_only = (flags: Record<string, string>) => Object.fromEntries(Object.entries(flags).filter(([name]) => !(dimensions as readonly string[]).includes(name)));

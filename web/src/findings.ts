@@ -19,7 +19,7 @@ function row(app: App, finding: Finding): HTMLElement {
     page.hidden = !page.hidden;
     explain.setAttribute("aria-expanded", String(!page.hidden));
   }, {class: "link", "aria-expanded": "false"});
-  return h("li", {class: finding.severity}, h("p", {}, explain, ` ${finding.severity}: ${finding.quantity}`), h("p", {class: "hint"}, `costs ${time(finding.cost_s)}, ${percent(finding.share)} of the step; in ${finding.kernels.join(", ") || "no one kernel"}`),
+  return h("li", {class: finding.severity}, h("p", {}, explain, ` ${finding.severity}: ${finding.quantity}`), h("p", {class: "hint"}, finding.cost_s > 0 ? `costs ${time(finding.cost_s)}, ${percent(finding.share)} of the step; in ${finding.kernels.join(", ") || "no one kernel"}` : ""),
     h("p", {class: "fixes"}, finding.fixes.length > 0 ? "Apply: " : "", ...finding.fixes.slice(0, 3).map(fix => fix_button(app, fix))), page);
 }
 

@@ -1,9 +1,9 @@
 // A panel with a heading, and what all pictures share: colours and export.
 import {h, save} from "./element";
 
-/// Colours that people with any colour vision tell apart (after Okabe and Ito), as the style sheet has them.
-const parts = ["mlp", "attention", "qkv", "projection", "head", "norm", "activation", "optimizer", "embedding", "loss", "residual", "communication", "position", "router"];
-export const colour_of = (component: string) => `var(--c${Math.max(0, parts.indexOf(component)) % 8})`;
+/// Each has a colour of its own in the style sheet, and people with any colour vision tell them apart.
+const parts: readonly string[] = ["mlp", "attention", "qkv", "projection", "head", "norm", "activation", "optimizer", "embedding", "loss", "residual", "communication", "position", "router"];
+export const colour_of = (component: string) => `var(--c${Math.max(0, parts.indexOf(component))})`;
 export const css = (name: string) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 export interface Frame { panel: HTMLElement; body: HTMLElement; head: HTMLElement; note: HTMLElement }

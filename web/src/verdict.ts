@@ -17,7 +17,7 @@ function facts(now: Prediction, base: Prediction | null): HTMLElement[] {
     fact("Step", [time(now.time_s), now.time_s], `${time(now.low_s)} – ${time(now.high_s)}, ${now.evidence}`),
     fact("Tokens per second", [amount(now.tokens_per_s), now.tokens_per_s], base ? change(now.tokens_per_s, base.tokens_per_s) : unit, base && now.tokens_per_s > base.tokens_per_s * 1.0005 ? "better" : base && now.tokens_per_s < base.tokens_per_s * 0.9995 ? "worse" : ""),
     fact("MFU", [percent(now.mfu), now.mfu], `of the data sheet’s ${amount(now.device.peak_flops_per_s[String(now.workload.precision)] ?? NaN)}FLOP/s`),
-    fact("Memory", [bytes(now.memory.total_bytes!), now.memory.total_bytes!], `${now.fits ? "of" : "does not fit in"} ${bytes(now.memory.device_bytes!)}`, now.fits ? "" : "worse"),
+    fact("Memory", [bytes(now.memory.total_bytes!), now.memory.total_bytes!], `${now.fits ? "of" : "does not fit in"} ${bytes(now.memory.room_bytes!)} that may be used`, now.fits ? "" : "worse"),
     fact("Waits for", [now.host_bound ? "the host" : "the GPU", now.host_bound], `GPU busy ${time(now.gpu_busy_s)}, host ${time(now.host_time_s)}${(now.host_remedies ?? []).slice(0, 2).map(each => `; ${each.what} ${times(each.speedup)}`).join("")}`),
   ];
 }
