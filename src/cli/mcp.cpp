@@ -63,6 +63,14 @@ std::string text_of(const read::Value* value) {
     return text == nullptr ? "" : *text;
 }
 
+/// What the program warned of, its standard input by the name that the asker knows.
+std::string told(std::string warned, const ToolCall& asked) {
+    constexpr std::string_view input = ": -:";
+    for (std::size_t at = 0; !asked.input.empty() && (at = warned.find(input, at)) != warned.npos;)
+        warned.replace(at, input.size(), ": the given text:");
+    return warned;
+}
+
 /// What a call answers: texts, a document where there is one, and whether it is an error that the asker can mend.
 std::string result_json(const std::vector<std::string>& texts, std::string_view document, bool is_error) {
     render::JsonWriter json;
@@ -151,10 +159,10 @@ private:
                           "please report this question"});
         }
         const bool answered = code == exit_fine || code == exit_findings || code == exit_interrupted;
-        if (!answered || child.said().empty()) return result_json({child.warned()}, "", true);
+        if (!answered || child.said().empty()) return result_json({told(child.warned(), call.asked)}, "", true);
         const std::string document = call.asked.json ? one_line(child.said()) : "";
         std::vector<std::string> texts{document.empty() ? child.said() : document};
-        if (!child.warned().empty()) texts.push_back(child.warned());
+        if (!child.warned().empty()) texts.push_back(told(child.warned(), call.asked));
         if (child.too_long())
             texts.push_back("stopped after " + std::to_string(limit_.count()) + " s: the best so far");
         return result_json(texts, document, false);

@@ -189,6 +189,8 @@ private:
 
     void take_operands(const read::Value& value) {
         const auto* list = value.as<read::Array>();
+        if (list != nullptr && list->size() > 1 && !operand_.several)
+            return add(operand_.name, "is several", "give one; ask again for each of the others");
         const read::Array one{value};
         for (const read::Value& element : list != nullptr ? *list : one) {
             const auto* text = element.as<std::string>();

@@ -78,6 +78,8 @@ test("a shape is a name, a path or the text of a config.json", async () => {
     writeFileSync(join(folder, "config.json"), config);
     const answers = await Promise.all([config, join(folder, "config.json")].map(shape => ask("predict", {shape, gpu: "h200", json: true})));
     assert.equal(answers[0].structuredContent.time_s, answers[1].structuredContent.time_s);
+    const bare = await ask("predict", {shape: '{"model_type": "gpt2", "n_layer": 6}', gpu: "h200"});
+    assert.match(bare.content[1].text, /warning: the given text: vocab_size is absent/);
     const twice = await ask("compare", {shapes: [config, config], gpu: "h200"});
     assert(twice.isError);
 });
@@ -92,6 +94,9 @@ test("errors say where, what and how to mend it", async () => {
         ["predict", {shape: "gpt2", gpu: "h200", json: "yes"}, /json: is neither true nor false/, /fix: /],
         ["predict", {shape: "gpt2 --output=x", gpu: "h200"}, /is no known model/, /fix: /],
         ["search", {shape: "gpt2", gpu: "h200", write: "there"}, /"write": is no argument of search/, /fix: /],
+        ["predict", {shape: ["gpt2", "opt-125m"], gpu: "h200"}, /shape: is several/, /fix: give one/],
+        ["explain_rule", {rule: ["TW001", "TW002"]}, /rule: is several/, /fix: give one/],
+        ["predict", {shape: '{"model_type": "gpt2", "n_layer": "many"}', gpu: "h200"}, /error: the given text:1: /, /fix: /],
         ["explain_rule", {rule: "TW999"}, /'TW999' is no rule/, /fix: /]]) {
         const result = await ask(name, args);
         assert(result.isError, name);
