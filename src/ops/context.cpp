@@ -22,7 +22,7 @@ void exchange_context(Builder& b, std::int64_t key_value) {
 /// outputs' type.
 void merge_context(Builder& b, std::int64_t outputs, std::int64_t inputs) {
     if (b.work.parallel.cp == 1 || b.work.phase != Phase::Train) return;
-    const double share = 0.75, sum = b.runtime.form == StreamForm::Fused ? 1.0 : sizeof(float) / b.element;
+    const double share = 0.75, sum = b.runtime.form == StreamForm::Fused ? 1.0 : 4.0 / b.element;
     Piece merge{"context merge", Component::Attention, StreamKind::Pointwise, b.tokens, outputs};
     merge.reads = share * (sum + 1.0);
     merge.writes = share * sum;

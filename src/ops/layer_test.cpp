@@ -287,6 +287,18 @@ TEST(Layer, WindowsOneLayerInThree) {
     EXPECT_EQ(windows, (std::vector<std::pair<std::int64_t, std::int64_t>>{{1024, 11}, {0, 21}}));
 }
 
+TEST(Layer, ReducesOverTensorRanksTwicePerPass) {
+    const auto count = [](const Shape& shape, Phase phase) {
+        Workload work = in(RuntimeId::PyTorchCompiled, phase);
+        work.parallel.tp = 4;
+        const auto reduces = [](const Op& op) { return op.component == Component::Communication; };
+        return sum_over(lower_layer(shape, work), reduces, [](const Op&) { return 1; });
+    };
+    EXPECT_EQ(count(gpt2(), Phase::Prefill), 2);
+    EXPECT_EQ(count(gpt2(), Phase::Train), 4);
+    EXPECT_EQ(count(parallel(1), Phase::Train), 2);
+}
+
 TEST(Layer, KeepsHeadAndAttentionOutOfFp8) {
     Workload work = in(RuntimeId::PyTorchCompiled, Phase::Train);
     work.precision = Precision::Fp8;

@@ -306,7 +306,7 @@ void experts_block(Builder& b, const Experts& experts) {
     const bool inside = weights_inside(b);
     Exchange token = exchange_of(b, experts);
     token.tokens = token.hidden = 1;
-    const double arriving = inside && b.runtime.deepep && token.ranks > 1 ? payload_bytes(token) / b.element : 1.0;
+    const double arriving = inside && b.runtime.deepep && token.ranks > 1 ? payload_bytes(token) / 2.0 : 1.0;
     b.join_gradients("mlp input backward", readers, hidden);
     route(b, experts);
     if (experts.shared_ffn > 0) mlp(b, {shared_names, experts.shared_ffn, b.tokens, 0});

@@ -1,22 +1,10 @@
-// What a layer launches and sends where several GPUs share it: tensor, context and expert ranks.
+// What a layer launches and sends where several GPUs share it: context and expert ranks.
 #include <gtest/gtest.h>
 
 #include "ops/workload_samples.h"
 
 namespace tilewright {
 namespace {
-
-TEST(Ranks, ReducesOverTensorRanksTwicePerPass) {
-    const auto count = [](const Shape& shape, Phase phase) {
-        Workload work = in(RuntimeId::PyTorchCompiled, phase);
-        work.parallel.tp = 4;
-        const auto reduces = [](const Op& op) { return op.component == Component::Communication; };
-        return sum_over(lower_layer(shape, work), reduces, [](const Op&) { return 1; });
-    };
-    EXPECT_EQ(count(gpt2(), Phase::Prefill), 2);
-    EXPECT_EQ(count(gpt2(), Phase::Train), 4);
-    EXPECT_EQ(count(parallel(1), Phase::Train), 2);
-}
 
 TEST(Ranks, SharesCausalPairsEvenlyOverContextRanks) {
     Workload work = in(RuntimeId::PyTorchCompiled, Phase::Train);
