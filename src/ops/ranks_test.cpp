@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "ops/workload_samples.h"
+#include "tilewright/runtime.h"
 
 namespace tilewright {
 namespace {
