@@ -131,7 +131,7 @@ void read_sizes(Config& config, const Family& family, Shape& shape) {
         shape.*size.size = config.size(size.field, size.keys, fallback);
         if (states(config, size)) continue;
         config.assume(std::string(*(size.keys.end() - 1)) + " is absent: " + std::to_string(fallback) +
-                      ", as transformers has it for " + std::string(*family.model_types.begin()));
+                      ", as transformers has it for " + config.text("model_type"));
     }
     shape.kv_heads =
         config.size_or_none("kv_heads", {"num_key_value_heads", "num_kv_heads", "n_head_kv"}, family.sizes.kv_heads);
