@@ -42,10 +42,12 @@ inline constexpr std::array<NameTable<Logits>, 2> names<Logits>{{{"all", Logits:
 
 /// What runs attention that is not asked for by name: a fused kernel that knows the mask is causal, one that is given
 /// the mask and computes the whole square, or PyTorch's batched products in fp32.
-enum class AttentionForm { Fused, Masked, Math };
+enum class AttentionForm { Fused, Masked, Unfused, Math };
 template <>
-inline constexpr std::array<NameTable<AttentionForm>, 3> names<AttentionForm>{
-    {{"fused", AttentionForm::Fused}, {"masked", AttentionForm::Masked}, {"math", AttentionForm::Math}}};
+inline constexpr std::array<NameTable<AttentionForm>, 4> names<AttentionForm>{{{"fused", AttentionForm::Fused},
+                                                                               {"masked", AttentionForm::Masked},
+                                                                               {"unfused", AttentionForm::Unfused},
+                                                                               {"math", AttentionForm::Math}}};
 
 /// The steps whose kernels a runtime may list; what is listed replaces what the fields of `RuntimeTraits` imply.
 enum class ListedStep {

@@ -258,10 +258,12 @@ bool by_engine(const Builder& b) {
 
 bool too_wide(const Widths& w) { return std::max(w.head, w.value_head) > widest_fused_head; }
 
-/// What runs where no back end is asked for: PyTorch's own fallback past the widest fused heads.
+/// What runs: the back end asked for, else the runtime's; past the widest fused heads none is fused.
 AttentionForm form_of(const Builder& b, const Widths& w) {
-    if (b.work.attention != AttentionBackend::Auto || by_engine(b)) return AttentionForm::Fused;
-    if (too_wide(w)) return b.runtime.form == StreamForm::Fused ? AttentionForm::Fused : AttentionForm::Math;
+    const bool asked = b.work.attention != AttentionBackend::Auto;
+    if (b.work.attention == AttentionBackend::Unfused) return AttentionForm::Unfused;
+    if (by_engine(b) || (asked && !too_wide(w))) return AttentionForm::Fused;
+    if (too_wide(w)) return asked || b.runtime.form == StreamForm::Fused ? AttentionForm::Unfused : AttentionForm::Math;
     return b.shape.kv_heads < b.shape.heads ? b.runtime.grouped_attention : b.runtime.attention;
 }
 
@@ -349,8 +351,7 @@ void unfused(Builder& b, const Widths& w, const Span& span) {
         return Op{name, Component::Attention, Pass::Forward, 1, gemm, {kept}};
     };
     const std::int64_t q = span.q_len, kv = span.kv_len;
-    const std::int64_t d = w.head;
-    const std::int64_t dv = w.value_head;
+    const std::int64_t d = w.head, dv = w.value_head;
     const double output = static_cast<double>(batch) * static_cast<double>(q * dv) * b.element;
     expand(b, w, span);
     b.forward(product("attention score", {Layout::TN, q, kv, d}));
@@ -374,12 +375,11 @@ void attention_block(Builder& b) {
     const std::int64_t all = b.count;
     for (const Span& span : spans(b)) {
         b.count = span.layers;
-        if (form_of(b, w) == AttentionForm::Math) {
+        const AttentionForm form = form_of(b, w);
+        if (form == AttentionForm::Math) {
             math_attention(b, {span.batch, span.q_len, span.kv_len, w.head, w.value_head});
-        } else if (b.work.attention == AttentionBackend::Unfused || (too_wide(w) && !by_engine(b))) {
-            unfused(b, w, span);
         } else {
-            fused(b, w, span);
+            form == AttentionForm::Unfused ? unfused(b, w, span) : fused(b, w, span);
         }
     }
     b.count = all;

@@ -373,5 +373,17 @@ TEST(Lower, StaysFiniteAtTheLargestSizes) {
     }
 }
 
+TEST(Lower, AClassWithoutFusedAttentionMultipliesForItself) {
+    Workload work;
+    work.runtime = *find_runtime("huggingface");
+    Shape shape = gpt2();
+    for (const auto& [family, fused] : {std::pair{"bloom", false}, {"gpt2", true}}) {
+        shape.family = family;
+        const OpGraph graph = lower(shape, work);
+        EXPECT_EQ(find_op(graph, "attention") != nullptr, fused) << family;
+        EXPECT_EQ(find_op(graph, "attention score") != nullptr, !fused) << family;
+    }
+}
+
 }  // namespace
 }  // namespace tilewright
