@@ -54,6 +54,7 @@ struct Device {
     std::string link;               ///< "NVLink 4", "PCIe 4 x16"
     BytesPerSecond link_bandwidth;  ///< one direction, all links of one GPU together
     std::int64_t node_size = 8;     ///< GPUs that share that link
+    std::int64_t link_peers = 0;    ///< where links join pairs, how many others a GPU has some to; 0: a switch
     Network network;                ///< beyond the node
     double host_scale = 1.0;        ///< how many times longer a serving engine takes on its node's own host
     std::string relative;           ///< whose profile is carried over where this part has none; empty: nobody's

@@ -38,6 +38,10 @@ class Ways {
 public:
     Ways(const Collective& collective, const Device& device, const Places& places, const CollectiveProfile& known)
         : bytes_(collective.bytes.value), link_(device.link_bandwidth.value), places_(places), known_(known) {
+        const auto peers = static_cast<double>(device.link_peers);
+        if (peers > 0.0 && places.per_node > 1.0) {  // links to GPUs that take no part lie idle
+            link_ *= std::min(1.0, (places.per_node - 1.0) / peers);
+        }
         adapters_ = device.network.bandwidth.value * places.per_node;
     }
 

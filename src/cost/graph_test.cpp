@@ -175,6 +175,20 @@ TEST(Collective, KnowsWhichRanksShareANode) {
     EXPECT_LT(pricer.price(near).time, pricer.price(far).time) << "two ranks of a node use two adapters";
 }
 
+/// A GPU with a link to each of seven others has one of them to a single partner.
+TEST(Collective, UsesTheLinksToThoseThatTakePart) {
+    Device switched = a100(), meshed = switched;
+    meshed.link_peers = 7;
+    const auto time = [](const Device& device, std::int64_t ranks, std::int64_t stride = 1) {
+        const Collective gather{CollectiveKind::AllGather, {8e9}, ranks, RankGroup::Tensor, stride};
+        return Pricer(device, assumed_profile(device)).price(gather).time;
+    };
+    EXPECT_EQ(time(meshed, 8), time(switched, 8));
+    EXPECT_NEAR(time(meshed, 4) / time(switched, 4), 7.0 / 3.0, 0.01);
+    EXPECT_NEAR(time(meshed, 2) / time(switched, 2), 7.0, 0.01);
+    EXPECT_EQ(time(meshed, 2, 8), time(switched, 2, 8)) << "one of each node: the network alone";
+}
+
 TEST(Collective, OfAServingEngineIsNeverSlowerThanTheLibrarys) {
     const Pricer pricer(h200(), assumed_profile(h200()));
     for (double bytes = 512; bytes < 1e9; bytes *= 8) {

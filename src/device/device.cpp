@@ -175,6 +175,7 @@ Device in_cluster(Device device, const Cluster& cluster) {
     device.node_size = cluster.node_size;
     device.link = cluster.link;
     device.link_bandwidth = cluster.link_bandwidth;
+    device.link_peers = 0;
     device.network = cluster.network;
     return device;
 }

@@ -9,7 +9,7 @@ namespace tilewright::read {
 namespace {
 
 constexpr Range unit_counts{1, 1 << 20};
-constexpr Range node_sizes{1, 1 << 20};
+constexpr Range node_sizes{1, 1 << 20}, peer_counts{0, 1 << 20};
 
 void read_words(Fields& fields, DeviceFile& file) {
     Device& device = file.device;
@@ -36,6 +36,7 @@ void read_numbers(Fields& fields, Device& device) {
     device.power = {fields.required_positive("power_w")};
     device.link_bandwidth = {fields.required_positive("link_bandwidth_bytes_per_s")};
     device.node_size = fields.integer("node_size", node_sizes).value_or(device.node_size);
+    device.link_peers = fields.integer("link_peers", peer_counts).value_or(device.link_peers);
     device.host_scale = fields.positive("host_scale").value_or(device.host_scale);
 }
 

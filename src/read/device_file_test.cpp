@@ -57,6 +57,8 @@ TEST(DeviceFile, AHostIsAsFastAsOthersUnlessToldOtherwise) {
     std::string slow = good;
     slow.insert(slow.find("node_size"), "host_scale = 2.5\n");
     EXPECT_EQ(read::read_device_file(slow, "gpu.toml")->device.host_scale, 2.5);
+    slow.insert(slow.find("node_size"), "link_peers = 7\n");
+    EXPECT_EQ(read::read_device_file(slow, "gpu.toml")->device.link_peers, 7);
 }
 
 struct Bad {

@@ -249,6 +249,7 @@ std::string device_toml(const Device& device) {
         {"power_w", device.power.value},
         {"link_bandwidth_bytes_per_s", device.link_bandwidth.value},
         {"node_size", static_cast<double>(device.node_size)},
+        {"link_peers", static_cast<double>(device.link_peers)},
         {"host_scale", device.host_scale},
     };
     for (const auto& [key, value] : numbers) out += fmt::format("{} = {}\n", key, number_text(value));

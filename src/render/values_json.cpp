@@ -112,7 +112,7 @@ void write_device(JsonWriter& json, const Device& device) {
     json.field("shared_per_unit_bytes", device.shared_per_unit.value).field("memory_bytes", device.memory.value);
     json.field("power_w", device.power.value).field("link", device.link);
     json.field("link_bandwidth_bytes_per_s", device.link_bandwidth.value).field("node_size", device.node_size);
-    json.field("host_scale", device.host_scale);
+    json.field("link_peers", device.link_peers).field("host_scale", device.host_scale);
     json.key("peak_flops_per_s").object();
     for (const auto& [word, precision] : names<Precision>) {
         const auto& peak = device.peak[static_cast<std::size_t>(precision)];
