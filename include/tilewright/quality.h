@@ -71,6 +71,13 @@ private:
     double size_;       ///< ln of the parameters over 20 M, held within the runs
     double head_size_;  ///< the same within those that vary the heads
     double exponent_;   ///< of the tokens in the loss
+
+    /// What runs of about the baseline's size tried of a term's trait, and how many times past their sizes it lies.
+    struct Tried {
+        double low = 0.0, high = 0.0, past_size = 1.0;
+    };
+    std::array<Tried, terms> tried_{};
+    Terms weights_{};  ///< zero where no run varied the term at about that size
 };
 
 /// The runs that the law stands on.

@@ -3,6 +3,7 @@
 // from those of the studies fitted, and how far shapes lie off the terms. The noise of a run is no part of it.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "tilewright/quality.h"
 
@@ -64,15 +65,15 @@ double held_size(const FittedTerm& term, double params) {
 /// How many times past a range a value lies.
 double past(double value, double low, double high) { return std::max({1.0, value / high, low / value}); }
 
-/// How many times past what runs of about this size tried; a switch is never past it.
-double past_tries(std::string_view term, double params, double value) {
+/// Of the ranges that runs tried, that of about this size; none of a switch, which is never past it.
+const FittedRange* range_of(std::string_view term, double params) {
     const double size = std::log(params / usual_params);
     const FittedRange* nearest = nullptr;
     for (const FittedRange& range : fitted_ranges) {
         if (range.term != term) continue;
         if (nearest == nullptr || std::abs(range.size - size) < std::abs(nearest->size - size)) nearest = &range;
     }
-    return nearest == nullptr ? 1.0 : past(value, nearest->low, nearest->high);
+    return nearest;
 }
 
 bool knows(const Shape& shape) { return !shape.experts && !shape.latent; }
@@ -102,7 +103,16 @@ LossLaw::LossLaw(const Shape& baseline)
       size_(held_size(fitted_terms[Aspect], baseline_.params)),
       head_size_(held_size(fitted_terms[Head], baseline_.params)),
       exponent_(
-          token_exponent(std::clamp(baseline_.params, fitted_terms[Params].smallest, fitted_terms[Params].largest))) {}
+          token_exponent(std::clamp(baseline_.params, fitted_terms[Params].smallest, fitted_terms[Params].largest))) {
+    for (std::size_t i = 0; i < terms; ++i) {
+        const FittedTerm& term = fitted_terms[i];
+        const FittedRange* range = range_of(term.name, baseline_.params);
+        tried_[i] = {range != nullptr ? range->low : 0.0, range != nullptr ? range->high : HUGE_VAL,
+                     past(baseline_.params, term.smallest, term.largest)};
+        const bool reached = term.largest > 0.0 && tried_[i].past_size <= LossChange::far;
+        if (reached || i >= Params) weights_[i] = term.weight;
+    }
+}
 
 LossLaw::Terms LossLaw::differences(const LossTraits& other) const {
     const auto moved = [&](double LossTraits::*trait, double usual) {
@@ -134,14 +144,7 @@ double LossLaw::log_change(const LossTraits& other) const { return log_change(di
 
 /// A term that no run varied at about this size says nothing: the expectation is no change, the interval stays.
 double LossLaw::log_change(const Terms& x) const {
-    double sum = 0.0;
-    for (std::size_t i = 0; i < terms; ++i) {
-        const FittedTerm& term = fitted_terms[i];
-        const bool reached =
-            term.largest > 0.0 && past(baseline_.params, term.smallest, term.largest) <= LossChange::far;
-        if (reached || i >= Params) sum += term.weight * x[i];
-    }
-    return sum;
+    return std::inner_product(x.begin(), x.end(), weights_.begin(), 0.0);
 }
 
 double LossLaw::tokens(double log_change) const { return std::exp(log_change / exponent_); }
@@ -165,18 +168,14 @@ namespace {
 /// A change seen against what the runs vary: which traits they did not try, and how far beyond them others lie.
 class Reach {
 public:
-    explicit Reach(double params) : params_(params) {}
-
     /// How many times further the interval of a trait's terms is, once for each factor e beyond.
-    double widening(const FittedTerm& term, double value) {
+    double widening(const FittedTerm& term, double times) {
         if (term.largest == 0.0) {
             untried(term.name);
             return 1.0;
         }
-        const double by_value = past_tries(term.name, params_, value);
-        const double by_size = past(params_, term.smallest, term.largest);
-        look(term.name, by_value * by_size);
-        return 1.0 + std::log(by_value * by_size);
+        look(term.name, times);
+        return 1.0 + std::log(times);
     }
     void untried(std::string_view what) {
         found.tried = false;
@@ -191,21 +190,20 @@ private:
         found.beyond = times;
         if (found.tried) found.limit = what;
     }
-
-    double params_;
 };
 
 }  // namespace
 
 LossChange LossLaw::change(const LossTraits& other) const {
-    Reach reach(baseline_.params);
+    Reach reach;
     reach.found.known = known_;
     if (!known_) return reach.found;
     const Terms x = differences(other);
     Terms wide = x;
     const auto widen = [&](Place first, std::size_t many, double value) {
         if (std::abs(x[first]) < nothing) return;
-        const double times = reach.widening(fitted_terms[first], value);
+        const auto& [low, high, past_size] = tried_[first];
+        const double times = reach.widening(fitted_terms[first], past(value, low, high) * past_size);
         for (std::size_t i = first; i < first + many; ++i) wide[i] *= times;
     };
     widen(Aspect, 4, other.aspect);
