@@ -127,11 +127,11 @@ const read::Value& built_in(std::string_view name) {
 
 Learnt read::learnt_of(std::string_view device, std::string_view law, const Knots& knots) {
     thread_local std::map<std::string, Learnt> known;
-    const auto [place, is_new] = known.try_emplace(std::string(device) + ' ' + std::string(law));
+    const std::string name = std::string(device) + ' ' + std::string(law);
+    const auto [place, is_new] = known.try_emplace(name);
     if (!is_new) return place->second;
     const auto files = embedded::trees();
-    const auto own =
-        std::find_if(files.begin(), files.end(), [&](const auto& one) { return one.name == place->first; });
+    const auto own = std::find_if(files.begin(), files.end(), [&](const auto& one) { return one.name == name; });
     if (own == files.end()) return nullptr;
     Correction correction{
         .first_s = knots.first_s, .knots = knots.count, .trees = {own->trees.begin(), own->trees.end()}};
