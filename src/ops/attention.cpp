@@ -299,8 +299,7 @@ void fused(Builder& b, const Widths& w, const Span& span) {
                    .precision = b.work.precision == Precision::Fp8 ? Precision::Bf16 : b.work.precision,
                    .reuse = Reuse::None};
     if (by_engine(b)) {
-        work.backend = AttentionBackend::Engine;
-        work.narrow_cache = cache_bytes(b.work) < 2.0;
+        work.backend = AttentionBackend::Engine, work.narrow_cache = cache_bytes(b.work) < 2.0;
         if (const auto& engine = runtime_of(b.work.runtime).engine; engine && span.q_len == 1) {
             work.widens_cache = work.narrow_cache && engine->widens_cache;
             if (engine->decode_group > 0 && s.heads != engine->decode_group * s.kv_heads) work.kv_heads = s.heads;
