@@ -15,6 +15,7 @@ constexpr double most_parts = 128.0;            ///< of FlashAttention-2 (num_sp
 double power_of_two_from(double value) { return std::exp2(std::ceil(std::log2(value))); }
 double power_of_two_upto(double value) { return std::exp2(std::floor(std::log2(value))); }
 
+/// Keys that a block takes at once.
 double keys_in_step(const AttentionSizes& s) {
     return s.cudnn ? step_keys : static_cast<double>(flash2_step_keys(static_cast<std::int64_t>(s.head_dim)));
 }

@@ -147,8 +147,8 @@ Problems refuse_others(const std::vector<Observation>& observations, const Devic
 
 }  // namespace
 
-std::uint64_t fold_of(const Observation& one, std::uint64_t folds) {
-    return ((one.kin * 0x9e3779b97f4a7c15U) >> 32U) % folds;
+std::uint64_t fold_of(const Observation& one, std::uint64_t count) {
+    return ((one.kin * 0x9e3779b97f4a7c15U) >> 32U) % count;
 }
 
 std::vector<Observation> settled(std::vector<Observation> observations, const Device& device) {

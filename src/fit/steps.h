@@ -31,9 +31,9 @@ struct FoldPrice {
     double ratio;  ///< measured over predicted
 };
 
-/// The fold that leaves a kernel and its kin out. Low bits tell the names of families apart, so they are carried up
-/// first (Fibonacci hashing).
-std::uint64_t fold_of(const Observation& one, std::uint64_t folds);
+/// Which of so many folds leaves a kernel and its kin out. Low bits tell the names of families apart, so they are
+/// carried up first (Fibonacci hashing).
+std::uint64_t fold_of(const Observation& one, std::uint64_t count);
 
 /// Adds the outcomes of observations that `profile` was not fitted to.
 void add_outcomes(const Observations& unseen, const Device& device, const Profile& profile,
