@@ -220,6 +220,7 @@ void take_shape(const Arguments& arguments, const std::string& name, Question& q
 }  // namespace
 
 std::string flag_of(std::string_view field) {
+    if (field == "zero_stage") return "--zero";
     std::string flag = "--" + std::string(field);
     std::replace(flag.begin(), flag.end(), '_', '-');
     return flag;

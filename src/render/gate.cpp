@@ -206,8 +206,9 @@ std::string gate_junit(const Gate& gate) {
                                 found.finding.rule, xml_escaped(found.identity.key));
             if (gate.fails(found)) {
                 ++failed;
-                body += fmt::format("      <failure type=\"{}\" message=\"{}\">{}:{}</failure>\n",
-                                    name_of(found.finding.severity), text, name, found.line);
+                const std::string place = found.line > 0 ? fmt::format("{}:{}", name, found.line) : name;
+                body += fmt::format("      <failure type=\"{}\" message=\"{}\">{}</failure>\n",
+                                    name_of(found.finding.severity), text, place);
             } else {
                 body += fmt::format("      <system-out>{}</system-out>\n", text);
             }
