@@ -21,12 +21,11 @@ struct Segment {
     double local = 0.0;                  ///< the same on one GPU
     double stages = 1.0;                 ///< layers of the model over those of one GPU
     std::size_t words = 0;
-    std::int64_t params = 0;           ///< without what the width adds
-    double flops = 0.0;                ///< of all stages
-    double update_bytes = 0.0;         ///< of this one
-    std::vector<Sums> sums;            ///< by target, without the width's
-    std::vector<double> least_update;  ///< by target
-    double host = 0.0;                 ///< seconds of the step
+    std::int64_t params = 0;                 ///< without what the width adds
+    double flops = 0.0, update_bytes = 0.0;  ///< of all stages, and of this one
+    std::vector<Sums> sums;                  ///< by target, without the width's
+    std::vector<double> least_update;        ///< by target
+    double host = 0.0;                       ///< seconds of the step
     ScoredShape point;
     double log_loss = 0.0;         ///< without what width and parameters do to it
     double uneven = 0.0;           ///< but for the width
@@ -157,8 +156,7 @@ void Walker::visit(std::size_t set, std::int64_t layers, std::size_t words) {
     Segment s;
     s.layers = layers;
     s.count = space_.count(layers);
-    s.local = static_cast<double>(space_.depth_is_free() ? ceil_div(layers, slice_.variant.workload.parallel.pp)
-                                                         : std::int64_t{1});
+    s.local = space_.depth_is_free() ? static_cast<double>(host_layers(layers)) : 1.0;
     s.stages = static_cast<double>(layers) / static_cast<double>(host_layers(layers));
     s.words = words;
     s.params = slice_.params(set, words, s.count);
@@ -206,10 +204,10 @@ void Walker::limit_flops(Segment& s) const {
     const Workload& workload = slice_.variant.workload;
     const double tokens = tokens_per_step(workload) / static_cast<double>(workload.parallel.tp * workload.parallel.cp);
     const Budget& budget = options_.budget;
-    const double most = budget.flops_per_token         ? budget.flops_per_token->high * tokens
-                        : budget.time || budget.memory ? endless
-                                                       : options_.guards.max_flops * setting_.baseline_flops * tokens;
-    const double least = budget.flops_per_token ? budget.flops_per_token->low * tokens : 0.0;
+    Between each = budget.flops_per_token.value_or(Between{0.0, endless});  // token, on all GPUs
+    if (!budget.flops_per_token && !budget.time && !budget.memory) {
+        each.high = options_.guards.max_flops * setting_.baseline_flops;
+    }
     const double times = s.local * s.stages;
     const std::vector<double>& added = tables_.widths().flops;
     const auto first_past = [&](auto&& inside) {
@@ -218,8 +216,8 @@ void Walker::limit_flops(Segment& s) const {
         return static_cast<std::size_t>(std::partition_point(begin, end, inside) - added.begin());
     };
     const double slack = 1.0 + 1e-12;
-    s.range.last = first_past([&](double more) { return s.flops + times * more <= most * slack; });
-    s.range.first = first_past([&](double more) { return s.flops + times * more < least; });
+    s.range.last = first_past([&](double more) { return s.flops + times * more <= each.high * tokens * slack; });
+    s.range.first = first_past([&](double more) { return s.flops + times * more < each.low * tokens; });
 }
 
 /// Memory rises with the width as well, but for copies into padded operands, which are small beside it: the first width
