@@ -35,7 +35,7 @@ Result<int> run_predict(const Arguments& arguments, Session& session) {
     if (is_captured(operand)) return predict_captured(arguments, session);
     const Result<Question> question = make_question(arguments, operand, session);
     if (!question) return question.problems();
-    if (Problems problems = misfit(arguments, *question); !problems.empty()) return problems;
+    if (Problems problems = cannot_run(arguments, *question); !problems.empty()) return problems;
     const Prediction prediction =
         predict(*question, arguments.text("--scope") == "layer" ? Scope::Layer : Scope::Model);
     const bool why = arguments.has("--why");
@@ -82,12 +82,25 @@ Result<int> run_compare(const Arguments& arguments, Session& session) {
     return exit_fine;
 }
 
+Problems cannot_run(const Arguments& arguments, const Question& question) {
+    Problems problems = misfit(arguments, question);
+    const Parallelism& ranks = question.workload.parallel;
+    const std::int64_t gpus = ranks.dp * ranks.cp * ranks.tp;
+    if (ranks.ep > gpus) {
+        problems.push_back(
+            {"--ep", 0,
+             std::to_string(ranks.ep) + " GPUs cannot share experts where dp, cp and tp make " + std::to_string(gpus),
+             "say --dp or --tp as well"});
+    }
+    return problems;
+}
+
 std::vector<FlagGroup> advise_flags() { return {device_flags(), workload_flags(), shape_flags(), output_flags()}; }
 
 Result<int> run_advise(const Arguments& arguments, Session& session) {
     const Result<Question> question = make_question(arguments, arguments.operands[0], session);
     if (!question) return question.problems();
-    if (Problems problems = misfit(arguments, *question); !problems.empty()) return problems;
+    if (Problems problems = cannot_run(arguments, *question); !problems.empty()) return problems;
     const Advice advice = advise(*question, walk_on(core_count()), patience);
     say(session, advice, render::advise_json, render::advise_text);
     if (interrupted()) return exit_interrupted;

@@ -51,7 +51,7 @@ Result<std::vector<Question>> on_each(const Arguments& arguments, Session& sessi
         one.flags["--gpu"] = name;
         Result<Question> question = make_question(one, arguments.operands[0], session);
         if (question) {
-            if (Problems problems = misfit(arguments, *question); !problems.empty()) return problems;
+            if (Problems problems = cannot_run(arguments, *question); !problems.empty()) return problems;
             questions.push_back(std::move(*question));
         } else if (all) {
             none.push_back(question.problems().front());

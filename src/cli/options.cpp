@@ -381,7 +381,7 @@ Result<std::vector<Question>> make_questions(const Arguments& arguments, const s
     Problems problems;
     for (const Asked& asked : shapes) {
         const Result<Question> question = make_question(arguments, asked.name, session, asked.overrides);
-        for (const Problem& problem : question ? misfit(arguments, *question) : question.problems()) {
+        for (const Problem& problem : question ? cannot_run(arguments, *question) : question.problems()) {
             if (std::find(problems.begin(), problems.end(), problem) == problems.end()) problems.push_back(problem);
         }
         if (question) questions.push_back(*question);

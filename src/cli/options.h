@@ -51,6 +51,9 @@ Result<Question> make_question(const Arguments& arguments, const std::string& na
 /// Problems of shape and workload together.
 Problems misfit(const Arguments& arguments, const Question& question);
 
+/// The same, and experts over more GPUs than there are: a plan would still find them.
+Problems cannot_run(const Arguments& arguments, const Question& question);
+
 /// A shape as it was named, and whether overrides apply to it.
 struct Asked {
     std::string name;
