@@ -53,6 +53,14 @@ void start_decoding(const Profile& assumed, Profile& profile) {
     }
 }
 
+/// Single queries say nothing of what many copy into the cache.
+void fit_decoding(const Observations& seen, const Device& device, Profile& profile) {
+    const double cudnn = profile.cudnn.cache, flash2 = profile.flash2.cache;
+    fit_attention(seen, device, profile);
+    profile.cudnn.cache = cudnn;
+    profile.flash2.cache = flash2;
+}
+
 void start_streams(const Profile& assumed, Profile& profile) { profile.stream = assumed.stream; }
 
 void fit_eager_norms(const Observations& seen, const Device& device, Profile& profile) {
@@ -67,7 +75,7 @@ void fit_eager_norms(const Observations& seen, const Device& device, Profile& pr
 
 constexpr Learning learnings[] = {{"attention", "attention", is<Attention>, start_attention, fit_attention,
                                    refit_attention, 4, KernelClass::AttentionForward, KernelClass::AttentionDecode},
-                                  {"decoding", "attention", is_decoding, start_decoding, fit_attention, refit_attention,
+                                  {"decoding", "attention", is_decoding, start_decoding, fit_decoding, refit_attention,
                                    4, KernelClass::AttentionDecode, KernelClass::AttentionDecode},
                                   {"streams", "stream", is<Stream>, start_streams, fit_streams, fit_streams, 16,
                                    KernelClass::Stream, KernelClass::EagerStream},

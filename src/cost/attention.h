@@ -31,13 +31,15 @@ struct AttentionSizes {
           windowed(a.window > 0),
           backward(a.pass == AttentionPass::Backward),
           narrow(has_narrow_heads(a)),
+          narrow_cache(a.narrow_cache),
           cudnn(a.backend == AttentionBackend::Cudnn) {}
 
     double units;  ///< of the device
     double queries, keys, sequences, heads, kv_heads, head_dim, v_dim;
     double pairs;  ///< of a query and a key, in one head
     bool masked, windowed, backward;
-    bool narrow;  ///< rows are not whole 32-byte words
+    bool narrow;        ///< rows are not whole 32-byte words
+    bool narrow_cache;  ///< in fp8: TensorRT-LLM's own kernels, which pack nothing and read half the bytes
     bool cudnn;
 
     /// FLOPs per pair: S = QK' and O = PV; backward S again, dP, dV, dQ, dK.

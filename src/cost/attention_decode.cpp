@@ -55,7 +55,7 @@ constexpr double exposed = 0.15;
 double reading(const DecodeKernel& kernel, const AttentionSizes& s, Split split, double memory) {
     const double waves = ceil_positive(split.blocks * split.parts / (s.units * static_cast<double>(kernel.resident)));
     const double steps = ceil_positive(ceil_positive(s.keys / keys_in_step(s)) / split.parts);
-    const double walk = waves * steps * kernel.step.value;
+    const double walk = waves * steps * kernel.step.value * (s.narrow_cache ? 0.5 : 1.0);
     return waves * kernel.block.value + std::max(memory, walk) + exposed * std::min(memory, walk);
 }
 
@@ -107,7 +107,8 @@ double seconds_of(const AttentionSizes& s, const AttentionProfile& kernels, doub
         return ideal * std::max(1.0, (narrow ? kernel.narrow : 1.0) / kernel.memory);
     };
     double time = split_reading(s, kernels, memory(usual));
-    const bool packs = s.kv_heads < s.heads && s.kv_heads > 1.0 && s.sequences > 1.0 && !s.windowed;
+    const bool shared = s.kv_heads < s.heads && s.kv_heads > 1.0 && s.sequences > 1.0;
+    const bool packs = shared && !s.windowed && !s.narrow_cache;
     time += kernels.decode_launch.value + (packs ? kernels.packed.value : 0.0);
     if (!choice.brief) return time;
     const DecodeKernel brief = scaled(kernels.brief, s.head_dim);

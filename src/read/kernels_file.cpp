@@ -21,13 +21,17 @@ constexpr double carried_widening = 1.15, mean_widening = 1.6;  ///< of interval
 /// A row of constants, then low and high of the intervals by bound; or the word flash2.
 template <class Law>
 std::optional<Law> law_of(const read::Value& row, std::span<const LawField<Law>> fields) {
+    Law law;
+    if constexpr (requires { law.flash2; }) {
+        law.flash2 = row.as<std::string>() != nullptr;
+        if (law.flash2) return law;
+    }
     const read::Array* numbers = row.as<read::Array>();
     if (numbers == nullptr || numbers->size() != fields.size() + 6) return std::nullopt;
     const auto number = [&](std::size_t i) {
         const read::Value& value = (*numbers)[i];
         return value.as<double>() != nullptr ? *value.as<double>() : static_cast<double>(*value.as<std::int64_t>());
     };
-    Law law;
     for (std::size_t i = 0; i < fields.size(); ++i) {
         law.*(fields[i].member) = number(i);
         if (number(i) < fields[i].least || number(i) > fields[i].most) return std::nullopt;
@@ -45,13 +49,14 @@ void widen(LawIntervals& intervals, double factor) {
 
 template <class Law>
 struct Measured {
-    const Device& device;
+    Device device;
     Law law;
 };
 
-/// The geometric mean of all.
+/// The geometric mean of all that have constants.
 template <class Law>
-Law mean_of(const std::vector<Measured<Law>>& all, std::span<const LawField<Law>> fields) {
+Law mean_of(std::vector<Measured<Law>> all, std::span<const LawField<Law>> fields) {
+    if constexpr (requires { Law::flash2; }) std::erase_if(all, [](const auto& one) { return one.law.flash2; });
     Law mean = all.front().law;
     for (const auto& field : fields) {
         double sum = 0.0;
@@ -81,15 +86,6 @@ Law law_for(const Device& device, const read::Value& file, std::string_view name
     }
     std::vector<Measured<Law>> all;
     for (const read::Member& row : *section.as<read::Object>()) {
-        if constexpr (requires { Law::flash2; }) {
-            if (row.value.as<std::string>() != nullptr) {
-                Law own;
-                own.flash2 = true;
-                if (read::built_in_device(row.key).architecture != device.architecture) continue;
-                own.learnt = read::learnt_of(row.key, name, engine_knots);
-                return own;
-            }
-        }
         const std::optional<Law> law = law_of(row.value, fields);
         assert(law && "the built-in laws are in range");
         all.push_back({read::built_in_device(row.key), *law});
