@@ -75,9 +75,8 @@ void append_budget(std::string& out, const PlanAnswer& answer, const Style& styl
 std::string why_none(const PlanAnswer& answer) {
     if (answer.found.priced == 0) {
         return fmt::format(
-            "No split is possible: tp × pp × cp × dp must be the {} GPUs, tp divide the heads, ep the experts, dp the "
-            "{} "
-            "sequences, and each stage have a layer.",
+            "No split is possible: tp × pp × cp × dp must be the {} GPUs, tp divide the heads, ep the experts, "
+            "dp the {} sequences, and each stage have a layer.",
             answer.gpus, grouped_text(static_cast<double>(answer.global_batch)));
     }
     return fmt::format(
