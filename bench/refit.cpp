@@ -8,6 +8,7 @@
 
 #include "cli/catalogue.h"
 #include "cli/learn.h"
+#include "fit/judge.h"
 #include "fit/steps.h"
 
 namespace {
@@ -15,7 +16,7 @@ namespace {
 using namespace tilewright;
 
 /// What is learnt anew: of which work, from where, by which step of a fit, and again without a fold of the samples.
-struct Learning {
+struct Learnable {
     std::string_view name, op;
     bool (*is)(const Observation&);
     void (*start)(const Profile& assumed, Profile&);
@@ -73,14 +74,14 @@ void fit_eager_norms(const Observations& seen, const Device& device, Profile& pr
     }
 }
 
-constexpr Learning learnings[] = {{"attention", "attention", is<Attention>, start_attention, fit_attention,
-                                   refit_attention, 4, KernelClass::AttentionForward, KernelClass::AttentionDecode},
-                                  {"decoding", "attention", is_decoding, start_decoding, fit_decoding, refit_attention,
-                                   4, KernelClass::AttentionDecode, KernelClass::AttentionDecode},
-                                  {"streams", "stream", is<Stream>, start_streams, fit_streams, fit_streams, 16,
-                                   KernelClass::Stream, KernelClass::EagerStream},
-                                  {"eager-norms", "stream", is<Stream>, [](const Profile&, Profile&) {},
-                                   fit_eager_norms, nullptr, 0, KernelClass::Stream, KernelClass::EagerStream}};
+constexpr Learnable learnings[] = {{"attention", "attention", is<Attention>, start_attention, fit_attention,
+                                    refit_attention, 4, KernelClass::AttentionForward, KernelClass::AttentionDecode},
+                                   {"decoding", "attention", is_decoding, start_decoding, fit_decoding, refit_attention,
+                                    4, KernelClass::AttentionDecode, KernelClass::AttentionDecode},
+                                   {"streams", "stream", is<Stream>, start_streams, fit_streams, fit_streams, 16,
+                                    KernelClass::Stream, KernelClass::EagerStream},
+                                   {"eager-norms", "stream", is<Stream>, [](const Profile&, Profile&) {},
+                                    fit_eager_norms, nullptr, 0, KernelClass::Stream, KernelClass::EagerStream}};
 
 std::vector<ErrorLine> held_out(const std::vector<Observation>& seen, const Device& device, const Profile& profile) {
     std::vector<ErrorLine> lines = errors_of(Judge(seen, device, profile).kernels(seen, Split::HeldOut));
@@ -94,7 +95,7 @@ std::vector<ErrorLine> held_out(const std::vector<Observation>& seen, const Devi
 }
 
 /// From folds left out in turn.
-void fit_intervals_of(const Learning& part, const Observations& fitted, const Device& device, Profile& profile) {
+void fit_intervals_of(const Learnable& part, const Observations& fitted, const Device& device, Profile& profile) {
     std::vector<FoldPrice> outcomes;
     for (std::uint64_t fold = 0; fold < part.folds; ++fold) {
         Profile without = profile;
@@ -112,7 +113,7 @@ void fit_intervals_of(const Learning& part, const Observations& fitted, const De
 }
 
 /// Lines of groups that have new ones; sums over more than the part stay.
-void renew_errors(const Learning& part, std::vector<ErrorLine> lines, Profile& profile) {
+void renew_errors(const Learnable& part, std::vector<ErrorLine> lines, Profile& profile) {
     if (part.first == part.last) std::erase_if(lines, [](const ErrorLine& line) { return line.by != "kernel"; });
     const bool whole = part.first != part.last;
     std::erase_if(profile.errors, [&](const ErrorLine& old) {
@@ -123,7 +124,7 @@ void renew_errors(const Learning& part, std::vector<ErrorLine> lines, Profile& p
     profile.errors.insert(profile.errors.end(), lines.begin(), lines.end());
 }
 
-void learn(const Learning& part, const std::vector<Observation>& seen, const Device& device, Profile& profile) {
+void learn(const Learnable& part, const std::vector<Observation>& seen, const Device& device, Profile& profile) {
     held_out(seen, device, profile);
     Observations fitted;
     for (const Observation& one : seen) {
@@ -139,7 +140,7 @@ void learn(const Learning& part, const std::vector<Observation>& seen, const Dev
 
 int main(int argc, char** argv) {
     const auto part = std::find_if(std::begin(learnings), std::end(learnings),
-                                   [&](const Learning& one) { return argc >= 5 && one.name == argv[1]; });
+                                   [&](const Learnable& one) { return argc >= 5 && one.name == argv[1]; });
     if (part == std::end(learnings)) {
         return std::fputs("usage: refit attention|decoding|streams|eager-norms DEVICE PROFILE.toml SAMPLES…\n", stderr),
                2;
