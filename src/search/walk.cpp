@@ -204,10 +204,8 @@ void Walker::limit_flops(Segment& s) const {
     const Workload& workload = slice_.variant.workload;
     const double tokens = tokens_per_step(workload) / static_cast<double>(workload.parallel.tp * workload.parallel.cp);
     const Budget& budget = options_.budget;
-    Between each = budget.flops_per_token.value_or(Between{0.0, endless});  // token, on all GPUs
-    if (!budget.flops_per_token && !budget.time && !budget.memory) {
-        each.high = options_.guards.max_flops * setting_.baseline_flops;
-    }
+    const double guard = budget.time || budget.memory ? endless : options_.guards.max_flops * setting_.baseline_flops;
+    const Between each = budget.flops_per_token.value_or(Between{0.0, guard});  // token, on all GPUs
     const double times = s.local * s.stages;
     const std::vector<double>& added = tables_.widths().flops;
     const auto first_past = [&](auto&& inside) {
