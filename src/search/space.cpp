@@ -93,14 +93,17 @@ void set_width(Shape& shape, const Variant& variant, std::int64_t width) {
         shape.ffn = width;
         return;
     }
-    const bool one_width =
-        shape.ffn == shape.experts->ffn && shape.experts->dense_layers == 0 && shape.experts->every == 1;
-    if (one_width) shape.ffn = width;  // a config.json of such a model has no other for its experts
+    if (variant.one_width) shape.ffn = width;
     shape.experts->ffn = width;
     if (variant.shared_times >= 0) shape.experts->shared_ffn = variant.shared_times * width;
 }
 
 namespace {
+
+bool has_one_width(const Shape& shape) {
+    const auto& experts = shape.experts;
+    return experts && shape.ffn == experts->ffn && experts->dense_layers == 0 && experts->every == 1;
+}
 
 /// Whole multiples are best, halves and quarters of them next.
 std::uint32_t roughness(std::int64_t value, std::int64_t own, std::int64_t best) {
@@ -171,6 +174,7 @@ void Space::set_variants() {
                     if (mlp != baseline_.mlp) variant.turned |= bit(Knob::Mlp);
                     if (block != baseline_.block) variant.turned |= bit(Knob::Block);
                     variant.plain = variants_.size();
+                    variant.one_width = has_one_width(baseline_);
                     if (validate(variant.workload).empty()) variants_.push_back(variant);
                 }
             }

@@ -22,6 +22,7 @@ struct Variant {
     std::optional<Experts> experts{};
     std::int64_t shared_times = -1;  ///< the shared expert's width over a routed one's; negative: its own stays
     std::size_t plain = 0;           ///< place of the one that differs in its experts alone
+    bool one_width = false;          ///< a config.json of the baseline has one width for the MLP and its experts
 };
 
 struct Heads {
