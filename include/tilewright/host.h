@@ -38,7 +38,9 @@ struct StepTime {
 StepTime step_time(const GraphCost& kernels, const Shape& shape, const Workload& workload);
 
 /// A sum of kernels that this runtime launches: the ends of its 90% interval over its time.
-Interval interval_of(const Cost& sum, const RuntimeTraits& traits);
+Interval interval_of(const Cost& sum, double spread);
+/// Within which a runtime's steps of a shape are known, beside the prices of their kernels.
+double spread_of(const Workload& workload, const Shape& shape);
 
 /// The end of a step in closed form: the slower clock decides where the host runs ahead.
 constexpr Seconds steady_time(Seconds gpu, Seconds host) { return host > gpu ? host : gpu; }

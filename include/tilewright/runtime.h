@@ -161,6 +161,7 @@ struct RuntimeTraits {
     AttentionForm grouped_attention = AttentionForm::Fused;  ///< where several query heads share a key head
     MasterWeights master = MasterWeights::None;              ///< that training keeps unless told otherwise
     double spread = 1.0;             ///< within which nine in ten steps are known, beside the prices of their kernels
+    double expert_spread = 1.0;      ///< the same of models of experts, where it is larger
     std::int64_t forward_views = 0;  ///< ops of a layer that the host runs and that launch nothing
     std::int64_t backward_views = 0;
     std::array<std::optional<StepKernels>, listed_step_count> steps;

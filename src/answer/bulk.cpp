@@ -33,7 +33,7 @@ RowPrice price_stack(const Described& row, const Pricer& pricer) {
         cost.high = high;
     };
     if (!whole) {
-        const Interval within = interval_of(kernels.sum, traits_of(workload, shape.family));
+        const Interval within = interval_of(kernels.sum, spread_of(workload, shape));
         takes(kernels.sum.time, kernels.sum.time * within.low, kernels.sum.time * within.high);
     } else if (answer::is_split(workload)) {
         const Step step = price_step(shape, workload, pricer);

@@ -200,7 +200,7 @@ CapturePrediction predict(const CaptureQuestion& question) {
     prediction.launches = cost.launches;
     list_kernels(priced, prediction);
     prediction.modules = by_module(capture, priced);
-    const Interval within = interval_of(cost.sum, {});
+    const Interval within = interval_of(cost.sum, 1.0);
     const double host = question.host_scale, spread = question.host.spread;
     prediction.timeline = priced.timeline({1.0, host});
     prediction.low = priced.timeline({within.low, host / spread}).time;

@@ -90,7 +90,7 @@ void take_clocks(Prediction& prediction) {
     if (prediction.scope == Scope::Layer) {
         prediction.host_time = {};
         prediction.time = prediction.gpu_busy = sum.time;
-        const Interval within = interval_of(sum, traits_of(workload, prediction.shape.family));
+        const Interval within = interval_of(sum, spread_of(workload, prediction.shape));
         prediction.low = sum.time * within.low;
         prediction.high = sum.time * within.high;
     } else if (const std::optional<Step>& split = prediction.split) {

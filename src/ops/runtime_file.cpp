@@ -152,6 +152,7 @@ constexpr Key<RuntimeTraits> trait_keys[] = {
     {"grouped_attention", set_field<&RuntimeTraits::grouped_attention>},
     {"master", set_field<&RuntimeTraits::master>},
     {"spread", set_field<&RuntimeTraits::spread, factor>},
+    {"expert_spread", set_field<&RuntimeTraits::expert_spread, factor>},
     {"forward_views", set_field<&RuntimeTraits::forward_views, any_count>},
     {"backward_views", set_field<&RuntimeTraits::backward_views, any_count>},
 };

@@ -75,7 +75,7 @@ Pieces price_pieces(const Shape& shape, const Workload& workload, const Pricer& 
     pieces.flops = model_flops(shape, whole).value / static_cast<double>(whole.parallel.dp);
     pieces.computed_flops = cost.flops.value;
     pieces.energy_j = cost.sum.energy_j * cost.clock * cost.clock;
-    pieces.within = interval_of(cost.sum, traits_of(whole, shape.family));
+    pieces.within = interval_of(cost.sum, spread_of(whole, shape));
     for (const auto& [name, mode] : names<Recompute>) {
         whole.recompute = mode;
         pieces.host[static_cast<std::size_t>(mode)] = host_load(lower(shape, whole), shape, whole);

@@ -144,17 +144,21 @@ Timeline schedule(const GraphCost& kernels, const Shape& shape, const Workload& 
     return timeline;
 }
 
-Interval interval_of(const Cost& sum, const RuntimeTraits& traits) {
+double spread_of(const Workload& workload, const Shape& shape) {
+    const RuntimeTraits& traits = traits_of(workload, shape.family);
+    return shape.experts ? std::max(traits.spread, traits.expert_spread) : traits.spread;
+}
+
+Interval interval_of(const Cost& sum, double spread) {
     if (sum.time.value <= 0) return {};
-    const double spread = std::log(traits.spread);
-    const double low = std::exp(-std::hypot(std::log(sum.time / sum.low), spread));
+    const double low = std::exp(-std::hypot(std::log(sum.time / sum.low), std::log(spread)));
     return {std::max(low, std::min(1.0, sum.term(Term::Roofline) / sum.time)),
-            std::exp(std::hypot(std::log(sum.high / sum.time), spread))};
+            std::exp(std::hypot(std::log(sum.high / sum.time), std::log(spread)))};
 }
 
 StepTime step_time(const GraphCost& kernels, const Shape& shape, const Workload& workload) {
     const double spread = runtime_of(workload.runtime).host.spread;
-    const Interval within = interval_of(kernels.sum, traits_of(workload, shape.family));
+    const Interval within = interval_of(kernels.sum, spread_of(workload, shape));
     return {schedule(kernels, shape, workload), schedule(kernels, shape, workload, {within.low, 1.0 / spread}).time,
             schedule(kernels, shape, workload, {within.high, spread}).time};
 }

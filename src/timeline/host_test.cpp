@@ -75,5 +75,16 @@ TEST(Host, WhatIsReadBackStopsTheHost) {
     EXPECT_GT(schedule(priced(ops, 1e-5), four_layers(), work).time.value, ahead);
 }
 
+TEST(Host, StepsOfExpertsAreKnownLessWell) {
+    Workload work;
+    work.runtime = RuntimeId::Megatron;
+    Shape shape = four_layers();
+    const double plain = spread_of(work, shape);
+    shape.experts = Experts{.count = 8, .active = 2, .ffn = 64};
+    EXPECT_GT(spread_of(work, shape), plain);
+    work.runtime = RuntimeId::PyTorch;
+    EXPECT_EQ(spread_of(work, shape), 1.0);
+}
+
 }  // namespace
 }  // namespace tilewright
